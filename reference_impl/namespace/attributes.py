@@ -105,8 +105,6 @@ def storage(self: Tensor) -> Storage:
 
 def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     """The elements as an array on the same memory; with ``force`` a copy, which nothing forbids."""
-    if not force and (conjugated.is_conj(self) or conjugated.is_neg(self)):
-        raise RuntimeError("a tensor that shows memory conjugated has no array on it; resolve it first")
     array = np.array(array_of(self)) if force else shared_with_numpy(self)
     if array.dtype == dtypes.bfloat16.numpy:
         refuse_by("copy/bfloat16-refuses-numpy")

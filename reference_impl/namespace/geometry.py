@@ -13,6 +13,7 @@ from reference_impl.base.session import STATE
 from reference_impl.core import extension_points
 from reference_impl.core.access import array_of, storage_of
 from reference_impl.core.tensor import Tensor
+from reference_impl.namespace import conjugated
 
 
 def dtype(self: Tensor) -> dtypes.dtype:
@@ -66,6 +67,10 @@ def shared_with_numpy(self: Tensor) -> np.ndarray:
         refuse_by("device/numpy-takes-the-cpu-s", place=place_of(self))
     if self.requires_grad and STATE.enabled:
         refuse_by("copy/numpy-refused-with-grad")
+    if conjugated.is_conj(self):
+        refuse_by("copy/conjugates-refuse-numpy", shown="conjugate", first="resolve_conj")
+    if conjugated.is_neg(self):
+        refuse_by("copy/conjugates-refuse-numpy", shown="negative", first="resolve_neg")
     STATE.shared_with_numpy[id(storage_of(self))] = storage_of(self)
     return array_of(self)
 

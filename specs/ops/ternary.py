@@ -12,6 +12,7 @@ import numpy as np
 from specs.errors import need_kernel, refuse
 from specs.kind import Number, Rounding, Scale, Tensor
 from specs.op import composite, op
+from specs.ops.complex import conj
 from specs.ops.helpers import (
     by_columns,
     minus,
@@ -73,16 +74,16 @@ def addmm(x: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Scale = 1, alpha: Scal
 
 
 def _addmm_left(g: Any, mat1_shape: Any, mat1_strides: Any, mat2: Any, alpha: Any) -> Any:
-    made = mat2.mm(g.t()).t() if by_columns(mat1_shape, mat1_strides) else g.mm(mat2.t())
-    return times(made, alpha)
+    made = conj(mat2).mm(g.t()).t() if by_columns(mat1_shape, mat1_strides) else g.mm(conj(mat2.t()))
+    return times(made, conj(alpha))
 
 
 def _addmm_right(g: Any, mat1: Any, mat2_shape: Any, mat2_strides: Any, alpha: Any) -> Any:
-    made = g.t().mm(mat1).t() if by_columns(mat2_shape, mat2_strides) else mat1.t().mm(g)
-    return times(made, alpha)
+    made = g.t().mm(conj(mat1)).t() if by_columns(mat2_shape, mat2_strides) else conj(mat1.t()).mm(g)
+    return times(made, conj(alpha))
 
 
-addmm.wrt(x=lambda g, beta: times(g, beta), mat1=_addmm_left, mat2=_addmm_right)
+addmm.wrt(x=lambda g, beta: times(g, conj(beta)), mat1=_addmm_left, mat2=_addmm_right)
 
 
 @op(internal=True, node="AddmvBackward0", dtypes="same")
@@ -99,9 +100,9 @@ def addmv(x: Tensor, mat: Tensor, vec: Tensor, *, beta: Scale = 1, alpha: Scale 
 
 
 addmv.wrt(
-    x=lambda g, beta: times(g, beta),
-    mat=lambda g, vec, alpha: times(g.outer(vec), alpha),
-    vec=lambda g, mat, alpha: times(mat.t().mv(g), alpha),
+    x=lambda g, beta: times(g, conj(beta)),
+    mat=lambda g, vec, alpha: times(g.outer(conj(vec)), conj(alpha)),
+    vec=lambda g, mat, alpha: times(conj(mat.t()).mv(g), conj(alpha)),
 )
 
 
@@ -114,9 +115,9 @@ def addr(x: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Scale = 1, alpha: Scale
 
 
 addr.wrt(
-    x=lambda g, beta: times(g, beta),
-    vec1=lambda g, vec2, alpha: times(g.mv(vec2), alpha),
-    vec2=lambda g, vec1, alpha: times(g.t().mv(vec1), alpha),
+    x=lambda g, beta: times(g, conj(beta)),
+    vec1=lambda g, vec2, alpha: times(g.mv(conj(vec2)), conj(alpha)),
+    vec2=lambda g, vec1, alpha: times(g.t().mv(conj(vec1)), conj(alpha)),
 )
 
 
@@ -143,9 +144,9 @@ def baddbmm(x: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Scale = 1, alpha
 
 
 baddbmm.wrt(
-    x=lambda g, beta: times(g, beta),
-    batch1=lambda g, batch2, alpha: times(g.bmm(batch2.transpose(1, 2)), alpha),
-    batch2=lambda g, batch1, alpha: times(batch1.transpose(1, 2).bmm(g), alpha),
+    x=lambda g, beta: times(g, conj(beta)),
+    batch1=lambda g, batch2, alpha: times(g.bmm(conj(batch2.transpose(1, 2))), conj(alpha)),
+    batch2=lambda g, batch1, alpha: times(conj(batch1.transpose(1, 2)).bmm(g), conj(alpha)),
 )
 
 
@@ -167,12 +168,12 @@ def _spread(g: Any, batch1_shape: Any, batch2_shape: Any) -> Any:
 
 
 addbmm.wrt(
-    x=lambda g, beta: times(g, beta),
+    x=lambda g, beta: times(g, conj(beta)),
     batch1=lambda g, batch1_shape, batch2, batch2_shape, alpha: times(
-        _spread(g, batch1_shape, batch2_shape).bmm(batch2.transpose(1, 2)), alpha
+        _spread(g, batch1_shape, batch2_shape).bmm(conj(batch2.transpose(1, 2))), conj(alpha)
     ),
     batch2=lambda g, batch1, batch1_shape, batch2_shape, alpha: times(
-        batch1.transpose(1, 2).bmm(_spread(g, batch1_shape, batch2_shape)), alpha
+        conj(batch1.transpose(1, 2)).bmm(_spread(g, batch1_shape, batch2_shape)), conj(alpha)
     ),
 )
 
@@ -192,8 +193,8 @@ def addcmul(x: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Scale = 1) ->
 
 addcmul.wrt(
     x=lambda g: g,
-    tensor1=lambda g, tensor2, value: g.mul(tensor2.mul_scalar(value)),
-    tensor2=lambda g, tensor1, value: g.mul(tensor1.mul_scalar(value)),
+    tensor1=lambda g, tensor2, value: g.mul(conj(tensor2.mul_scalar(value))),
+    tensor2=lambda g, tensor1, value: g.mul(conj(tensor1.mul_scalar(value))),
 )
 
 
@@ -209,12 +210,16 @@ def addcdiv(x: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Scale = 1) ->
     return x + x.dtype.type(value) * tensor1 / tensor2
 
 
+def _divided_by(g: Any, tensor1: Any, tensor2: Any, value: Any) -> Any:
+    square = tensor2.mul(tensor2)  # what is made first shows in the order in which gradients run
+    factor = conj(tensor1.mul_scalar(value).div(square))
+    return g.neg().mul(factor)
+
+
 addcdiv.wrt(
     x=lambda g: g,
-    tensor1=lambda g, tensor2, value: g.mul(tensor2.new_full((), value).div(tensor2)),
-    tensor2=lambda g, tensor1, tensor2, value: g.neg().mul(
-        tensor1.mul_scalar(value).div(tensor2.mul(tensor2))
-    ),
+    tensor1=lambda g, tensor2, value: g.mul(conj(tensor2.new_full((), value).div(tensor2))),
+    tensor2=_divided_by,
 )
 
 
@@ -231,7 +236,9 @@ def _from_either_end(x: Any, end: Any, weight: Any) -> tuple[Any, Any]:
     return x + weight * apart, end - apart * (1 - weight)
 
 
-lerp_number.wrt(x=lambda g, weight: g.mul_scalar(1 - weight), end=lambda g, weight: g.mul_scalar(weight))
+lerp_number.wrt(
+    x=lambda g, weight: g.mul_scalar(1 - conj(weight)), end=lambda g, weight: g.mul_scalar(conj(weight))
+)
 
 
 @op(
@@ -249,9 +256,9 @@ def lerp_tensor(x: Tensor, end: Tensor, weight: Tensor) -> Any:
 
 
 lerp_tensor.wrt(
-    x=lambda g, weight: g.mul(minus(1, weight)),
-    end=lambda g, weight: g.mul(weight),
-    weight=lambda g, x, end: g.mul(end.sub(x)),
+    x=lambda g, weight: g.mul(conj(minus(1, weight))),
+    end=lambda g, weight: g.mul(conj(weight)),
+    weight=lambda g, x, end: g.mul(conj(end.sub(x))),
 )
 
 

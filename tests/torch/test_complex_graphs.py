@@ -41,6 +41,27 @@ CALLS: dict[str, Callable[[Any, Any], Any]] = {
     "bmm": lambda x, y: x.view(1, 2, 2).bmm(y.view(1, 2, 2)),
     "matmul": lambda x, y: x.view(1, 2, 2) @ y,
 }
+_HOW = {"beta": 2j, "alpha": 1 - 1j}
+SUMS: dict[str, Callable[[Any, Any], Any]] = {
+    "addmm": lambda x, y: x.addmm(x, y),
+    "addmm by numbers": lambda x, y: y.addmm(x, y, **_HOW),
+    "addmm of transposes": lambda x, y: x.addmm(y.t(), x.t()),
+    "addmv": lambda x, y: x[0].addmv(y, x[1]),
+    "addmv by numbers": lambda x, y: x[0].addmv(y, x[1], **_HOW),
+    "addr": lambda x, y: x.addr(y[0], x[1]),
+    "addr by numbers": lambda x, y: x.addr(y[0], x[1], **_HOW),
+    "baddbmm": lambda x, y: x.view(1, 2, 2).baddbmm(y.view(1, 2, 2), x.view(1, 2, 2)),
+    "baddbmm by numbers": lambda x, y: x.view(1, 2, 2).baddbmm(y.view(1, 2, 2), x.view(1, 2, 2), **_HOW),
+    "addbmm": lambda x, y: x.addbmm(y.view(1, 2, 2), x.view(1, 2, 2)),
+    "addbmm by numbers": lambda x, y: x.addbmm(y.view(1, 2, 2), x.view(1, 2, 2), **_HOW),
+    "addcmul": lambda x, y: x.addcmul(y, x),
+    "addcmul by a number": lambda x, y: x.addcmul(y, x, value=2 - 1j),
+    "addcdiv": lambda x, y: x.addcdiv(y, x),
+    "addcdiv by a number": lambda x, y: x.addcdiv(y, x, value=2 - 1j),
+    "lerp": lambda x, y: x.lerp(y, 0.5 + 1j),
+    "lerp by a tensor": lambda x, y: x.lerp(y, x),
+}
+"""Ops that add products up; programs call none of them but the first."""
 
 
 def nodes(x: Any) -> list[tuple[Any, ...]]:
@@ -81,10 +102,33 @@ def derivatives(namespace: Any, call: Callable[[Any, Any], Any]) -> list[list[tu
     return found
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", [*CALLS, *SUMS])
 def test_complex_derivatives_make_the_same_nodes(name: str) -> None:
     """First and second derivatives are made of the same nodes in the same order, conjugates included."""
-    assert derivatives(torch, CALLS[name]) == derivatives(reference_impl, CALLS[name])
+    call = (CALLS | SUMS)[name]
+    assert derivatives(torch, call) == derivatives(reference_impl, call)
+
+
+def gradients(namespace: Any, call: Callable[[Any, Any], Any]) -> list[Any]:
+    """The first derivatives of a call, and the derivatives of their sum."""
+    x = namespace.tensor([[0.5 + 0.5j, 1 + 1j], [2 + 1j, 0.5 + 0j]], requires_grad=True)
+    y = namespace.tensor([[0.5 + 0.25j, 1 + 1j], [0.5 - 1j, 0.75 + 1j]], requires_grad=True)
+    out = call(x, y)
+    g = (out.detach() * 2 + 1).requires_grad_()
+    firsts = namespace.autograd.grad(out, [x, y], g, create_graph=True)
+    total = sum(first.sum() for first in firsts)
+    seconds = namespace.autograd.grad(total, [x, y, g], total.detach() * 1j, allow_unused=True)
+    return [None if g is None else g.tolist() for g in (*firsts, *seconds)]
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_complex_sums_of_products_have_the_same_gradients(name: str) -> None:
+    """The other factor comes in conjugated, and so do the numbers that scale."""
+    expected, found = gradients(torch, SUMS[name]), gradients(reference_impl, SUMS[name])
+    assert [g is None for g in found] == [g is None for g in expected]
+    for one, other in zip(found, expected, strict=True):
+        if one is not None:
+            assert torch.allclose(torch.tensor(one), torch.tensor(other), rtol=1e-6, atol=1e-6), name
 
 
 WRITES: dict[str, Callable[[Any, Any, Any], Any]] = {

@@ -19,6 +19,7 @@ from conformance.generate.guide.vocabulary import Recipes, Vocabulary, allows
 from conformance.generate.state.choices import Choices, weighted
 from conformance.generate.state.features import (
     COMPLEX,
+    DERIVATIVES,
     DEVICES,
     DTYPES,
     HOOKS,
@@ -135,7 +136,7 @@ class Guide:
         self._choices, self._steps = choices, 0
         state.features = features = swarm.draw_features(choices, drawn.features)
         state.rounding = choices.below(8) >= (
-            2 if features & LAYER_FUNCTIONS else 4 if features & COMPLEX else 6
+            2 if features & (LAYER_FUNCTIONS | DERIVATIVES) else 4 if features & COMPLEX else 6
         )
         state.vocabulary = vocabulary = drawn.rounding if state.rounding else drawn.exact
         state.shapes = choices.pick(drawn.shape_sets)

@@ -15,6 +15,7 @@ from conformance.generate.state.features import (
     ALL,
     CAPABILITY,
     COMPLEX,
+    DERIVATIVES,
     DEVICES,
     DOUBLE,
     DTYPES,
@@ -34,12 +35,14 @@ from conformance.generate.steps import (
     call_op,
     complex_ops,
     custom_functions,
+    derivatives,
     devices,
     grad_attribute,
     hooks,
     inplace,
     interop,
     invalid_calls,
+    layer_derivatives,
     layer_functions,
     leaves,
     modules,
@@ -53,7 +56,7 @@ from conformance.generate.steps import (
 MODULES = (
     leaves, call_op, backward, grad_attribute, inplace, requires_grad, autograd_grad, hooks, custom_functions,
     training, interop, as_strided, devices, modules, training_loops, layer_functions, reruns, anomaly,
-    view_writes, complex_ops,
+    view_writes, complex_ops, derivatives, layer_derivatives,
 )  # fmt: skip
 """The modules of steps. Their order is part of what a seed means."""
 
@@ -68,6 +71,8 @@ _IN_A_GROUP = 400
 """So many of 2048 programs are of a group."""
 _COMPLEX = 160
 """So many more compute with complex numbers besides."""
+_DERIVATIVES = 100
+"""And so many more differentiate each op in each dtype as often as any other."""
 _EAGER = (0, 0, VIEWS, VIEWS | INPLACE)
 """Features that are switched on in addition, so that views and writes are likelier than not."""
 INVALID_SHARE, ANY_OP_SHARE = 1, 2
@@ -84,7 +89,7 @@ def draw_features(choices: Any, mask: int) -> int:
 
     Without devices nothing is drawn about them, so that seeds draw the same programs as without the feature.
     The highest bits say whether the program is of one of the GROUPS, and of which. Every other one with
-    layers has nothing that some of these leave out.
+    layers has nothing that some of these leave out, nor has one in eight of those that differentiate each op.
     """
     k = next(choices.words) << 16 | next(choices.words)  # a word has 16 bits, fewer than are needed
     drawn = k & TOSSED | _EAGER[k >> TOSSED.bit_length() & 3]
@@ -95,6 +100,10 @@ def draw_features(choices: Any, mask: int) -> int:
             drawn &= ~(DOUBLE | GRAD_CALL | HOOKS)
     elif k < _IN_A_GROUP + _COMPLEX:
         drawn |= COMPLEX | DTYPES
+    elif k < _IN_A_GROUP + _COMPLEX + _DERIVATIVES:
+        drawn |= DERIVATIVES | DTYPES | DOUBLE | GRAD_CALL
+        if not k & 7:
+            drawn &= ~(DOUBLE | GRAD_CALL | HOOKS)
     if mask & DEVICES and not choices.below(3):
         drawn |= DEVICES
     return drawn & mask

@@ -6,7 +6,7 @@ A recipe is drawn by ``steps/call_op``; the weights of the kinds are in ``swarm`
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from conformance.generate.ops.recipe import Recipe
 from specs import ops
@@ -30,6 +30,8 @@ class Vocabulary:
         self.operators = tuple(r for r in signs if not r.mutates)
         self.inplace_operators = tuple(r for r in signs if writes and r.mutates)
         self.all_recipes = self.recipes
+        self.differentiable = _by_op([r for r in self.all_recipes if r.op.differentiable])
+        self.number_first = recipes.number_first
         self.empty = frozenset(name for name, found in vars(self).items() if not found)
 
     @property
@@ -46,6 +48,13 @@ class Vocabulary:
         return tuple(dict.fromkeys(every))
 
 
+class NumberFirst(NamedTuple):
+    """A function that takes a number before its tensor, and how its result grows."""
+
+    spelled: str
+    op: Op
+
+
 class Recipes:
     """The recipes that an implementation supports: methods and operators."""
 
@@ -58,13 +67,18 @@ class Recipes:
             for sign, op in _operators()
             if supports(sign)
         ]
+        self.number_first = tuple(
+            NumberFirst(f"torch.{op.name}", op)
+            for op in dict.fromkeys(op for overloads in ops.ALL.values() for op in overloads)
+            if op.operands and op.operands[0].kind.name == "wrapped" and supports(f"torch.{op.name}")
+        )
 
 
 def _named(table: dict[str, list[Op]]) -> Iterator[tuple[Op, str]]:
     """Public overloads that are called as methods of a tensor, with their spelling."""
     for name, overloads in table.items():
         for op in overloads:
-            spelled = f"__{name}__" if any(a.kind.name == "index" for a in op.attributes) else name
+            spelled = f"__{name}__" if _indexes(op) else name
             if not op.internal and _drawable(op) and name not in ops.REFLECTED_ONLY:
                 yield op, spelled
 
@@ -85,6 +99,21 @@ def _has_factor(recipe: Recipe) -> bool:
     """True if the gradient of a function has a factor, which is conjugated if it is complex."""
     plain = recipe.op.grows in ("keeps", "adds", "totals") and recipe.exact_on_complex
     return not (recipe.view or recipe.mutates or plain)
+
+
+def _by_op(recipes: list[Recipe]) -> tuple[tuple[Recipe, ...], ...]:
+    """The recipes of each op, so that an op with several spellings is not drawn more often than another.
+
+    What takes an index is several ops in one, and drawn more often.
+    """
+    found: dict[str, list[Recipe]] = {}
+    for recipe in recipes:
+        found.setdefault(recipe.op.key, []).append(recipe)
+    return tuple(tuple(one) for one in found.values() for _ in range(4 if _indexes(one[0].op) else 1))
+
+
+def _indexes(op: Op) -> bool:
+    return any(a.kind.name == "index" for a in op.attributes)
 
 
 def _often(recipes: list[Recipe]) -> tuple[Recipe, ...]:

@@ -37,7 +37,8 @@ ALWAYS = 0
     FUNCTIONAL,
     ANOMALY,
     COMPLEX,
-) = ALL = tuple(1 << n for n in range(27))
+    DERIVATIVES,
+) = ALL = tuple(1 << n for n in range(28))
 
 GROUPS = (
     *(NN_MODULES,) * 4, *(NN_MODULES | LOOPS,) * 3, *(LOOPS,) * 3, *(LAYER_FUNCTIONS,) * 2,
@@ -45,8 +46,8 @@ GROUPS = (
     ANOMALY,
 )  # fmt: skip
 """Features of what people write around autograd. A program in five or six draws one of these groups, so that
-the others stay as they are; the features are never tossed one by one. COMPLEX is of no group: it comes with
-DTYPES to programs that are like all others.
+the others stay as they are; the features are never tossed one by one. COMPLEX and DERIVATIVES are of no
+group: they come to programs that are like all others.
 """
 
 CAPABILITY = {

@@ -89,7 +89,7 @@ def apply(state: GenState, recipe: Recipe, x: TensorInfo | None = None) -> bool:
     if x.kind == "c" and not (state.rounding or recipe.exact_on_complex or state.unchecked):
         return False
     if not recipe.others:
-        call = _call(state, recipe, (x.shape,))
+        call = call_on(state, recipe, (x.shape,))
         return call is not None and perform(state, recipe, x, (x,), (x.ref, *call.tail), call)
     operands: list[Any] = [x] * len(recipe.kinds)
     words: list[Any] = [x.ref] * len(operands)
@@ -101,11 +101,11 @@ def apply(state: GenState, recipe: Recipe, x: TensorInfo | None = None) -> bool:
         operands[at] = operand
         is_tensor = operand.__class__ is TensorInfo
         words[at], shapes[at] = (operand.ref, operand.shape) if is_tensor else (operand, None)
-    call = _call(state, recipe, tuple(shapes))
-    return call is not None and perform(state, recipe, x, operands, _arguments(recipe, words, call), call)
+    call = call_on(state, recipe, tuple(shapes))
+    return call is not None and perform(state, recipe, x, operands, arguments(recipe, words, call), call)
 
 
-def _call(state: GenState, recipe: Recipe, shapes: tuple[Any, ...]) -> Call | None:
+def call_on(state: GenState, recipe: Recipe, shapes: tuple[Any, ...]) -> Call | None:
     """Pick a call on operands of these shapes, or an invalid one if unchecked; None if there is none."""
     table = recipe.table(shapes)
     at = state.below(table.size)
@@ -232,7 +232,7 @@ def perform(
     return True
 
 
-def _arguments(recipe: Recipe, words: list[Any], call: Call) -> tuple[Any, ...]:
+def arguments(recipe: Recipe, words: list[Any], call: Call) -> tuple[Any, ...]:
     """Arguments of a call in torch's order; ``words`` are its several operands in the op's own."""
     if call.pattern is not None:
         return tuple([words[p] if p.__class__ is At else p for p in call.pattern])

@@ -48,6 +48,11 @@ FLOATS: dict[str, tuple[tuple[float, ...], ...]] = {
     ),
     "power_of_two": ((1.0, 2.0, -1.0), (2.0, 4.0, -2.0, 1.0, 0.5), (-4.0, 0.5, 2.0)),
     "positive": ((1.0, 2.0, 3.0), (2.0, 0.5, 4.0, 1.0), (3.0, 4.0, 1.0, 2.0, 0.5)),
+    "signs": ((1.0, -1.0, 0.0), (-1.0, 1.0, 1.0, 0.0), (1.0, 1.0, -1.0)),
+    "small": ((0.5, -1.0, 1.5, 1.0, -0.5), (1.0, -1.5, 0.5), (-1.0, 0.5, 1.0, -0.5)),
+    "small_power_of_two": ((1.0, -0.5, 0.5, -1.0), (-1.0, 1.0, 0.5), (0.5, 1.0)),
+    "small_positive": ((0.5, 1.0, 1.5), (1.5, 1.0, 0.5, 1.0), (1.0, 0.5)),
+    "halves": ((0.5,),),
 }
 INDICES = ((0, 1, 1, 0, 1), (1, 0, 0), (0,))
 INTEGERS = ((2, 1, 3, 0), (0, 1, 1, 0, 1), (-1, 2, 5))
@@ -60,11 +65,18 @@ UNITS = ((1j, 1 + 0j, -2j, -1 + 1j, 2 + 0j), (1 + 1j, -1j, 0.5 + 0j), (-2 + 0j, 
 COMPLEX_ROWS = {
     "complex_units": UNITS,
     "complex_small": ((0.5 + 1j, -1 - 0.5j, 1j, 1 - 1j), (-0.5 + 0.5j, 1 + 0j, -1j), (1 + 0.5j, -1 + 1j, 0j)),
+    "complex_axis": ((1j, 1 + 1j, -1 + 0j), (1 - 1j, -1j, 1 + 0j), (-1 + 1j, 1 + 0j, 0j)),
+    "complex_axis_right": ((1 + 1j, 1 + 0j, 1 - 1j), (1 - 1j, 1 + 1j)),
     "complex_right": ((1 + 2j, 2 - 1j, 0.5 + 0j, 3 + 1j), (2 + 0.5j, 1 - 3j, 4 + 0j), (0.5 - 1j, 1 + 1j)),
 }
 """Complex numbers for ops that others do not suit: small ones, and those right of the imaginary axis."""
-_BITS = {"complex_small": 1}
+_BITS = {
+    "complex_small": 1, "signs": 1, "small": 1, "small_power_of_two": 1, "small_positive": 1, "halves": 0,
+    "complex_axis": 1, "complex_axis_right": 1,
+}  # fmt: skip
 """Bits of the parts of such values, if they are not 3."""
+_WHOLE = ("int64", "bool", "signs", "complex_axis", "complex_axis_right")
+"""Kinds of values without fractional bits."""
 
 
 def _turned(row: tuple[float, ...]) -> tuple[complex, ...]:
@@ -140,7 +152,7 @@ def literal(state: GenState, shape: Shape, kind: str, dtype: str, flag: bool) ->
     kwargs = _keywords(dtype, flag, 0 in shape, state.device)
     if not state.emit("torch.tensor", (values,), kwargs, (name,)):
         return True
-    tensor = state.bind(name, Store(_BITS.get(kind, 3), 0 if dtype in ("int64", "bool") else 1))
+    tensor = state.bind(name, Store(_BITS.get(kind, 3), 0 if kind in _WHOLE or dtype in _WHOLE else 1))
     if dtype not in FLOATING and tensor is not None and not flag and not state.below(3):
         state.schedule("fill_across_dtypes", tensor)
     return True
