@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections import Counter
 
 import reference_impl as torch
+from benchmarks.derivatives.__main__ import count
 from benchmarks.derivatives.counting import Cell, counting
-from benchmarks.derivatives.page import PAGE, rows
+from benchmarks.derivatives.page import DTYPES, PAGE, rows
+from conformance.generate.guide import swarm
+from conformance.generate.state.choices import Prng
+from conformance.generate.state.features import ALL, DERIVATIVES
 
 
 def test_first_and_second_derivatives_are_told_apart() -> None:
@@ -44,3 +48,23 @@ def test_the_page_has_a_row_for_each_op_that_programs_call() -> None:
     """None is left out, whatever its counts."""
     text = PAGE.read_text(encoding="utf-8")
     assert [] == [key for key in rows(Counter()) if f"\n| `{key}` |" not in text]
+
+
+def test_a_group_of_programs_differentiates_each_op_in_each_dtype() -> None:
+    """Some 60 of its programs compute both derivatives of a dozen ops or more in each dtype."""
+    numbers = [number for number in range(1300) if features(number) & DERIVATIVES][:60]
+    counts: Counter[Cell] = Counter()
+    for number in numbers:
+        count(counts, 1, number, number + 1)
+    reached = {at: {key for key, *where in counts if tuple(where) == at} for at in CELLS}
+    assert {} == {at: len(keys) for at, keys in reached.items() if len(keys) < 12}
+
+
+CELLS = [(dtype, order) for dtype in DTYPES for order in (1, 2)]
+
+
+def features(number: int) -> int:
+    """The features of a program of seed 1."""
+    choices = Prng(1, number)
+    next(choices.words)  # the density comes first
+    return swarm.draw_features(choices, sum(ALL))

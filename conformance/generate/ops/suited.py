@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 
-from conformance.generate.ops.recipe import Recipe, Shape
+from conformance.generate.ops.recipe import Recipe
 
-SHAPES: tuple[Shape, ...] = ((2,), (2, 2), (), (3,), (1, 2), (2, 2, 2), (4,), (2, 1), (2, 1, 1))
+SHAPES: tuple[tuple[int, ...], ...] = ((2,), (2, 2), (), (3,), (1, 2), (2, 2, 2), (4,), (2, 1), (2, 1, 1))
 """Shapes of a first operand: few, since each costs new tables, and small, so that sums stay exact."""
 
 
-@cache
-def suited(recipe: Recipe, numbers: tuple[int, ...], scalars: bool) -> tuple[tuple[Shape | None, ...], ...]:
+@lru_cache(maxsize=4096)
+def suited(
+    recipe: Recipe, numbers: tuple[int, ...], scalars: bool
+) -> tuple[tuple[tuple[int, ...] | None, ...], ...]:
     """Return shapes that one of the simplest calls accepts; None stands for a number, at these positions.
 
     ``scalars``: there are no shapes but that of a single element.
     """
-    found: list[tuple[Shape | None, ...]] = []
+    found: list[tuple[tuple[int, ...] | None, ...]] = []
     for first in ((),) if scalars else SHAPES:
         for other in dict.fromkeys((first, first[-1:], first[::-1], first + first[-1:], ())):
             shapes = tuple(
@@ -28,7 +30,7 @@ def suited(recipe: Recipe, numbers: tuple[int, ...], scalars: bool) -> tuple[tup
     return tuple(found)
 
 
-def _shape(recipe: Recipe, at: int, other: Shape) -> Shape:
+def _shape(recipe: Recipe, at: int, other: tuple[int, ...]) -> tuple[int, ...]:
     """The shape of an operand besides the first."""
     operands = recipe.op.operands  # an assigned value is none of them
     return (2,) if at < len(operands) and operands[at].kind.vector else other

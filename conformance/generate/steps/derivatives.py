@@ -16,9 +16,10 @@ from conformance.generate.ops.suited import suited
 from conformance.generate.state.features import DERIVATIVES, DOUBLE, GRAD_CALL
 from conformance.generate.state.gen_state import GenState, Kwargs
 from conformance.generate.state.registry import step
-from conformance.generate.state.tensor_info import Store, TensorInfo, kind_of
+from conformance.generate.state.tensor_info import Store, TensorInfo
 from conformance.generate.steps import call_op, leaves
 from conformance.generate.steps.backward import CREATE, backward
+from conformance.generate.steps.leaves import FLOATING
 
 HALVES = ("float16", "bfloat16")
 _TWICE = DOUBLE | GRAD_CALL
@@ -43,7 +44,7 @@ _FEWEST_COMPLEX = {"positive": "complex_axis_right"}
 def derivatives(state: GenState, about: Any = None) -> bool:
     """A call of any op on new leaves of any dtype, and its derivatives."""
     recipe = state.pick(state.pick(state.vocabulary.differentiable))
-    dtype = dtype_for(state, "fc" if _on_complex(state, recipe) else "f")
+    dtype = dtype_for(state, _on_complex(state, recipe))
     numbers = tuple(at for at in recipe.others if _is_number(state, recipe, at))
     found = suited(recipe, numbers, state.shapes is leaves.SCALAR_SHAPES[0])
     if not found:
@@ -69,7 +70,7 @@ def derivatives(state: GenState, about: Any = None) -> bool:
 def number_first(state: GenState, about: Any = None) -> bool:
     """A function of a number and a tensor, in this order, and its derivatives."""
     function = state.pick(state.vocabulary.number_first)
-    dtype = dtype_for(state, "fc")
+    dtype = dtype_for(state, True)
     domain = function.op.domain if isinstance(function.op.domain, dict) else {}
     kind = _literals(state, domain.get("y", "any"), dtype)
     y = leaves.make_leaf(state, state.pick(state.shapes), kind, dtype, True)
@@ -83,10 +84,18 @@ def number_first(state: GenState, about: Any = None) -> bool:
     return True
 
 
-def dtype_for(state: GenState, kinds: str) -> str:
-    """One of the program's dtypes of these kinds."""
-    found = [each for each in dict.fromkeys(state.dtypes) if kind_of(each) in kinds]
+def dtype_for(state: GenState, complex_too: bool) -> str:
+    """One of the program's dtypes that can require grad."""
+    found = [
+        each
+        for each in dict.fromkeys(state.dtypes)
+        if each in FLOATING or (complex_too and _is_complex(each))
+    ]
     return state.pick(found or [state.dtype])
+
+
+def _is_complex(dtype: str) -> bool:
+    return dtype.startswith("complex")
 
 
 def _on_complex(state: GenState, recipe: Recipe) -> bool:
@@ -116,7 +125,7 @@ def _literals(state: GenState, domain: str, dtype: str, several: bool = False) -
     ``several`` of them are multiplied.
     """
     fewer = several and state.below(4) > 0
-    if kind_of(dtype) == "c":
+    if _is_complex(dtype):
         kinds = _COMPLEX | _FEWEST_COMPLEX if fewer else _COMPLEX
         return kinds.get(domain, "complex_axis" if fewer else "complex")
     if fewer:

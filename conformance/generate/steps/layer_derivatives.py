@@ -97,23 +97,23 @@ def _reduced(state: GenState) -> Kwargs:
     return () if reduction == "mean" else (("reduction", reduction),)
 
 
-Function = tuple[str, Callable[[GenState, str], Drawn], str, bool]
+Function = tuple[str, Callable[[GenState, str], Drawn], bool, bool]
 
 FUNCTIONS: tuple[Function, ...] = (
-    (f"{_F}softmax", _soft, "f", False),
-    (f"{_F}log_softmax", _soft, "f", False),
-    (f"{_F}cross_entropy", _cross_entropy, "f", False),
-    (f"{_F}mse_loss", _squares, "f", True),
-    (f"{_F}linear", _linear, "fc", True),
-    ("norm", _norm, "fc", False),
-    *[("torch.stack", _stacked, "fc", True)] * 4,
+    (f"{_F}softmax", _soft, False, False),
+    (f"{_F}log_softmax", _soft, False, False),
+    (f"{_F}cross_entropy", _cross_entropy, False, False),
+    (f"{_F}mse_loss", _squares, False, True),
+    (f"{_F}linear", _linear, True, True),
+    ("norm", _norm, True, False),
+    *[("torch.stack", _stacked, True, True)] * 4,
 )  # fmt: skip
-"""Functions with what draws their arguments, the kinds of dtypes that they have a derivative in, and if they
+"""Functions with what draws their arguments, if they have a derivative in complex dtypes, too, and if they
 are exact.
 """
 ONCE: tuple[Function, ...] = (
-    (f"{_F}layer_norm", _normalized, "f", False),
-    (f"{_F}conv1d", _convolution, "f", True),
+    (f"{_F}layer_norm", _normalized, False, False),
+    (f"{_F}conv1d", _convolution, False, True),
 )
 """Those that are drawn where nothing is differentiated twice, and no hook sees what is saved: see
 ``layer_functions``.
@@ -124,10 +124,10 @@ ONCE: tuple[Function, ...] = (
 def layer_derivatives(state: GenState, about: Any = None) -> bool:
     """A call of a function on new leaves of any dtype, and its derivatives."""
     once = not state.features & (DOUBLE | GRAD_CALL | HOOKS) and state.below(4) > 0
-    function, draw, kinds, exact = state.pick(ONCE if once else FUNCTIONS)
+    function, draw, complex_too, exact = state.pick(ONCE if once else FUNCTIONS)
     if not state.supports(function) or not (exact or state.rounding):
         return False
-    args, kwargs, store, inputs = draw(state, dtype_for(state, kinds))
+    args, kwargs, store, inputs = draw(state, dtype_for(state, complex_too))
     name = state.fresh_name()
     if state.emit(function, args, kwargs, (name,)):
         out = state.bind(name, store, tuple(inputs))
