@@ -68,9 +68,9 @@ def shared_with_numpy(self: Tensor) -> np.ndarray:
     if self.requires_grad and STATE.enabled:
         refuse_by("copy/numpy-refused-with-grad")
     if conjugated.is_conj(self):
-        refuse_by("copy/conjugates-refuse-numpy", shown="conjugate", first="resolve_conj")
+        refuse_by("copy/conjugates-refuse-numpy", bit="conjugate bit", first="resolve_conj")
     if conjugated.is_neg(self):
-        refuse_by("copy/conjugates-refuse-numpy", shown="negative", first="resolve_neg")
+        refuse_by("copy/conjugates-refuse-numpy", bit="negative bit", first="resolve_neg")
     STATE.shared_with_numpy[id(storage_of(self))] = storage_of(self)
     return array_of(self)
 

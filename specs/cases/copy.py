@@ -58,25 +58,6 @@ def numpy_of_zeros_without_memory_is_refused():
     assert h.numpy(force=True).tolist() == [0.0, 0.0]
 
 
-def numpy_of_a_conjugate_is_refused():
-    """Its memory holds other numbers than it shows, as does the imaginary part's; a copy is given.
-
-    Rules: copy/conjugates-refuse-numpy, copy/numpy-refused-with-grad.
-    """
-    x = torch.tensor([1 + 2j, 3 - 1j], requires_grad=True)
-    with refused("copy/numpy-refused-with-grad"):
-        x.conj().numpy()
-    y = x.detach().conj()
-    with refused("copy/conjugates-refuse-numpy"):
-        y.numpy()
-    with refused("copy/conjugates-refuse-numpy"):
-        y.imag.numpy()
-    assert y.imag.numpy(force=True).tolist() == [-2.0, 1.0]
-    assert y.real.numpy().tolist() == [1.0, 3.0]
-    z = y.resolve_conj()
-    assert z.numpy().tolist() == [1 - 2j, 3 + 1j]
-
-
 def numpy_of_bfloat16_is_refused():
     """numpy has no bfloat16, so it can neither share nor copy the tensor; numbers come out as Python's own.
 

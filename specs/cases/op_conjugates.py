@@ -116,3 +116,22 @@ def a_conjugate_of_a_part_of_a_conjugate_follows_a_write():
     assert y.tolist() == [4 + 2j, -2 + 6j] and z.tolist() == [-2 - 6j]
     (g,) = torch.autograd.grad(z.real.sum() + z.imag.sum() * 2, x)
     assert g.tolist() == [0j, -4 + 2j] and z.grad_fn.name() == "ConjBackward0"
+
+
+def numpy_of_a_conjugate_is_refused():
+    """Its memory holds other numbers than it shows, as does the imaginary part's; a copy is given.
+
+    Rules: copy/conjugates-refuse-numpy, copy/numpy-refused-with-grad.
+    """
+    x = torch.tensor([1 + 2j, 3 - 1j], requires_grad=True)
+    with refused("copy/numpy-refused-with-grad"):
+        x.conj().numpy()
+    y = x.detach().conj()
+    with refused("copy/conjugates-refuse-numpy"):
+        y.numpy()
+    with refused("copy/conjugates-refuse-numpy"):
+        y.imag.numpy()
+    assert y.imag.numpy(force=True).tolist() == [-2.0, 1.0]
+    assert y.real.numpy().tolist() == [1.0, 3.0]
+    z = y.resolve_conj()
+    assert z.numpy().tolist() == [1 - 2j, 3 + 1j]

@@ -104,12 +104,16 @@ def _has_factor(recipe: Recipe) -> bool:
 def _by_op(recipes: list[Recipe]) -> tuple[tuple[Recipe, ...], ...]:
     """The recipes of each op, so that an op with several spellings is not drawn more often than another.
 
-    What takes an index is several ops in one, and drawn more often.
+    A composite may call any of several ops, and what takes an index calls many: they are drawn more often.
     """
     found: dict[str, list[Recipe]] = {}
     for recipe in recipes:
         found.setdefault(recipe.op.key, []).append(recipe)
-    return tuple(tuple(one) for one in found.values() for _ in range(4 if _indexes(one[0].op) else 1))
+    return tuple(tuple(one) for one in found.values() for _ in range(_share(one[0].op)))
+
+
+def _share(op: Op) -> int:
+    return 8 if _indexes(op) else 2 if op.composite else 1
 
 
 def _indexes(op: Op) -> bool:

@@ -27,7 +27,7 @@ _TRIES = 4
 """Calls to try on operands that were made: some would leave the exact range."""
 _UNUSED: Kwargs = (("allow_unused", True),)
 _HISTORIES = ("clone", "neg", "clone", "")
-"""What makes a gradient that is passed in, from a leaf; nothing makes it the leaf itself."""
+"""Ops that make a gradient to pass in from a leaf; without one it is the leaf itself."""
 _FIRST_NUMBERS = (2, -1.0, 0.5, 1.0)
 
 _PLAIN = {"positive": "positive", "power_of_two": "power_of_two", "zero_or_power_of_two": "power_of_two"}
