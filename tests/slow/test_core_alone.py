@@ -38,6 +38,7 @@ NEEDS_MORE = {
     "op_conjugates/a_conjugate_is_a_view_until_it_is_resolved": "conjugates are shown apart",
     "op_conjugates/a_write_through_a_view_of_a_conjugate_is_replayed": "conjugates are shown apart",
     "op_conjugates/imaginary_parts_of_a_conjugate_are_negative": "conjugates are shown apart",
+    "op_conjugates/numpy_of_a_conjugate_is_refused": "conjugates are shown apart",
     "op_made/tensors_are_made_of_numbers": "it calls torch.Tensor()",
     "op_products/a_vector_times_a_matrix_begins_at_version_one": "its kernel counts as a write",
     "resize/output_that_does_not_fit_is_resized": "it gives out=",
