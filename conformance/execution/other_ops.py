@@ -17,7 +17,9 @@ BESIDE: dict[str, tuple[str, str]] = {
     **dict.fromkeys(
         ("double", "float", "half", "bfloat16", "item", "tolist", "numpy", "type"), ("", "force")
     ),
-    **dict.fromkeys(("__bool__", "__len__", "torch.from_numpy", "torch.cat", "remove"), ("", "")),
+    **dict.fromkeys(
+        ("__bool__", "__len__", "torch.from_numpy", "torch.cat", "torch.stack", "remove"), ("", "")
+    ),
     **dict.fromkeys(
         (".is_leaf", "._version", ".grad", ".grad=", ".grad_dtype=", ".requires_grad="), ("", "")
     ),
