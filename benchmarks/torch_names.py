@@ -16,7 +16,7 @@ from typing import Any
 
 PLACES = (
     "", "Tensor", "Generator", "autograd", "autograd.forward_ad", "autograd.functional", "autograd.graph",
-    "backends", "cuda", "distributions", "fft", "func", "linalg", "nn", "nn.Module", "nn.functional",
+    "backends", "cuda", "distributions", "fft", "func", "jit", "linalg", "nn", "nn.Module", "nn.functional",
     "nn.init", "nn.parameter", "nn.utils", "nn.utils.parametrizations", "nn.utils.parametrize",
     "nn.utils.rnn", "optim", "optim.Optimizer", "optim.lr_scheduler", "optim.swa_utils", "random",
     "special", "testing", "utils", "utils.checkpoint", "utils.data",
@@ -35,7 +35,8 @@ def listed() -> dict[str, Any]:
         warnings.simplefilter("ignore")
         for place in PLACES:
             owner = _at(torch, place)
-            names[place] = [n for n in sorted(dir(owner)) if not n.startswith("_") and _own(owner, n)]
+            found = {*dir(owner), *getattr(owner, "_lazy_modules", ())}
+            names[place] = [n for n in sorted(found) if not n.startswith("_") and _own(owner, n)]
             homes |= {f"{place}.{n}".lstrip("."): home for n in names[place] if (home := _home(owner, n))}
     return {"torch": torch.__version__.partition("+")[0], "names": names, "homes": homes}
 

@@ -64,7 +64,17 @@ from reference_impl.base.size import (
 )  # fmt: skip
 from reference_impl.core.engine import queue_callback
 from reference_impl.core.tensor import Tensor
-from reference_impl.namespace import compiler, cuda, foreach, legacy, random, return_types, settings, testing
+from reference_impl.namespace import (
+    compiler,
+    cuda,
+    foreach,
+    jit,
+    legacy,
+    random,
+    return_types,
+    settings,
+    testing,
+)
 from reference_impl.namespace.addresses import give_addresses
 from reference_impl.namespace.compiler import compile
 from reference_impl.namespace.factories import (
@@ -134,7 +144,7 @@ _FROM_NN = (
 )  # fmt: skip
 """Functions of ``nn.functional`` that PyTorch has in its root too."""
 
-autograd.torch = sys.modules[__name__]  # type: ignore[attr-defined]  # as in PyTorch
+autograd.torch = sys.modules[__name__]
 
 newaxis = None
 for _name, _function in (legacy.LEGACY | settings.FUNCTIONS | foreach.FUNCTIONS | FUNCTIONS).items():
@@ -174,12 +184,12 @@ def vmap(*given: Any, **named: Any) -> Any:
     return import_module(f"{__name__}.func").vmap(*given, **named)
 
 
-autograd.gradgradcheck = gradcheck.gradgradcheck  # type: ignore[attr-defined]
+autograd.gradgradcheck = gradcheck.gradgradcheck
 autograd.gradcheck = gradcheck.gradcheck  # type: ignore[assignment]  # hides its module, as in PyTorch
 legacy.Variable._execution_engine = SimpleNamespace(  # type: ignore[attr-defined]
     queue_callback=queue_callback
 )
-autograd.Variable = legacy.Variable  # type: ignore[attr-defined]
+autograd.Variable = legacy.Variable
 
 __getattr__ = loading(
     __name__, "distributions", "fft", "func"
@@ -194,7 +204,8 @@ __all__ = [
     "float64", "from_numpy",
     "full", "full_like", "get_default_dtype", "get_rng_state", "inference_mode", "initial_seed", "int8",
     "int16", "int32", "int64", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled",
-    "is_inference_mode_enabled", "is_warn_always_enabled", "layout", "linalg", "linspace", "load", "logspace",
+    "is_inference_mode_enabled", "is_warn_always_enabled", "jit", "layout", "linalg", "linspace", "load",
+    "logspace",
     "manual_seed", "memory_format", "multinomial", "nn", "no_grad", "normal", "ones", "ones_like", "optim",
     "preserve_format", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "random",
     "randperm", "save", "seed", "set_default_dtype", "set_grad_enabled", "set_rng_state", "set_torch_release",

@@ -86,7 +86,13 @@ def state_of(x: torch.Tensor, numbers: Numbered, step: int) -> dict[str, Any]:
 
 def elements(x: torch.Tensor) -> Any:
     """The elements as nested lists, or None beyond a few."""
-    if x.numel() > FEW or x.is_quantized or x.layout is not torch.strided or is_functorch_wrapped_tensor(x):
+    if (
+        x.numel() > FEW
+        or x.is_quantized
+        or x.layout is not torch.strided
+        or is_functorch_wrapped_tensor(x)
+        or x.is_meta
+    ):
         return None
     with torch.no_grad():
         return x.detach().tolist()
@@ -114,6 +120,9 @@ class GivenNumbers:
         functional.dropout3d = self._dropping(functional.dropout3d, lambda x: 2)
         for name in ("alpha_dropout", "feature_alpha_dropout"):
             setattr(functional, name, self._losing(getattr(functional, name), _drops_alpha))
+        functional.rrelu = self._losing(
+            functional.rrelu, lambda input, lower=0.125, upper=1 / 3, training=False, *_: training
+        )
         functional.scaled_dot_product_attention = self._losing(
             functional.scaled_dot_product_attention,
             lambda query, key, value, attn_mask=None, dropout_p=0.0, *_: dropout_p,

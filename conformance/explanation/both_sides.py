@@ -24,8 +24,9 @@ COMPARED = (
 """The facts that are compared, by name, after each line."""
 FUSED = frozenset({
     "CdistBackward0", "DistBackward0", "GluBackward0", "MkldnnRnnLayerBackward0", "NanToNumBackward0",
-    "PixelShuffleBackward0", "Rot90Backward0", "ScaledDotProductFlashAttentionForCpuBackward0",
-    "SoftMarginLossBackward0", "WeightNormInterfaceBackward0",
+    "PixelShuffleBackward0", "Rot90Backward0", "RreluWithNoiseBackward0",
+    "ScaledDotProductFlashAttentionForCpuBackward0", "SoftMarginLossBackward0",
+    "WeightNormInterfaceBackward0",
 })  # fmt: skip
 """Nodes of kernels that the reference composes of other ops: the names of its nodes are others."""
 OF_VMAP = "StackBackward0"

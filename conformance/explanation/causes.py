@@ -29,10 +29,11 @@ from conformance.explanation.history import (
 )
 from conformance.explanation.missing_grad import missing_grad
 from conformance.explanation.no_history import constant_gradient, no_history
+from conformance.explanation.not_finite import away_from
 from conformance.explanation.optimizers import no_parameters
 from conformance.explanation.plain_calls import plain_cure, plain_number
 from conformance.explanation.value import GraphNode, Mishap, Story
-from conformance.explanation.words import at, names
+from conformance.explanation.words import at, beginning, names
 from specs.rule import RULES
 
 Some = TypeVar("Some", bound=Story)
@@ -229,6 +230,17 @@ def _unused(found: Story, mishap: Mishap) -> Told:
     return [made], f"No op took {name}, which was made at {at(found, made)}."
 
 
+def _nan(found: Story, mishap: Mishap) -> Told:
+    """The line of the node that gave NaN: the last that the backward reached."""
+    step = next((s for s in reversed(found.steps) if s.ran), None)
+    node = step.nodes.get(step.ran[-1].node) if step is not None else None
+    if step is None or node is None:
+        return _made(found, mishap)
+    line = _line_of(found, node.made)
+    text = f"{node.name} is of {at(found, line)}, and the gradient that came to it was finite."
+    return [line, mishap.line], text, beginning(f"{away_from(step, node)}")
+
+
 def _underivable(found: Story, mishap: Mishap) -> Told:
     """The line whose op has no derivative: the last node that the backward reached."""
     step = next((s for s in reversed(found.steps) if s.ran), None)
@@ -264,6 +276,7 @@ CAUSES: dict[str, Callable[[Story, Mishap], Told]] = {
     "op/no-derivative": _underivable,
     "copy/numpy-refused-with-grad": to_numpy,
     "nn/state-that-does-not-fit-refused": other_state,
+    "anomaly/nan-refused": _nan,
     "function/gradients-count": returned,
     "function/gradient-type": returned,
     "function/no-gradient-for-others": returned,
@@ -272,5 +285,7 @@ CAUSES: dict[str, Callable[[Story, Mishap], Told]] = {
     "hook/keeps-dtype": registered,
 }
 """The account of each rule's causes; of any other, the line that made the tensor counts."""
-OF_NO_TENSOR = frozenset({"nn/state-that-does-not-fit-refused", "backward/gradient-shape-inside"})
+OF_NO_TENSOR = frozenset(
+    {"nn/state-that-does-not-fit-refused", "backward/gradient-shape-inside", "anomaly/nan-refused"}
+)
 """Rules whose refusals are about no tensor of the script."""

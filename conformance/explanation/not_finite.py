@@ -39,7 +39,7 @@ def not_finite(found: Story, step: ExecutedLine) -> str:
             )
             return f"{text} Cure: {cure}."
         told = f"{node.name} of line {line} made it so: the gradient that came to it was finite."
-        return f"{told} Cure: {_cure(step, node)}"
+        return f"{told} Cure: {away_from(step, node)}"
     return ""
 
 
@@ -60,7 +60,7 @@ _AS_ONE = {
 _SELECTS = ("WhereBackward0", "MaskedFillBackward0", "SWhereBackward0")
 
 
-def _cure(step: ExecutedLine, node: GraphNode) -> str:
+def away_from(step: ExecutedLine, node: GraphNode) -> str:
     """Return what to do where a node makes numbers that are not finite."""
     kind = node.name.partition("Backward")[0]
     below = [step.nodes[n].name.partition("Backward")[0] for n, _ in node.edges if n and n in step.nodes]

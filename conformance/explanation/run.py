@@ -149,8 +149,10 @@ def put_together(
             found = replace(found, ending="syntax error", note=note)
         elif "exit" in record:
             found = replace(found, ending="exit", note=f"the script ended itself with {record['exit']}")
-        elif record.get("compiled"):
-            found = replace(found, note="torch.compile() is off here: functions run as they are written")
+        elif record.get("compiled") and not found.note:
+            found = replace(
+                found, note="torch.compile() and torch.jit are off here: functions run as they are written"
+            )
     ended = any("end" in r or "syntax" in r for r in records)
     if not ended:
         ending, note = _death(code, complaint, steps, seconds)

@@ -83,13 +83,13 @@ class TorchTracer(LineTracer):
 def main() -> None:
     """Run the script under the tracer, within limits of time: torch reserves more memory than it uses."""
     records, script, name, seconds, _, draws, *arguments = sys.argv[1:]
+    os.environ |= {"TORCHDYNAMO_DISABLE": "1", "PYTORCH_JIT": "0"}  # as the reference does it
     try:
         import conformance.adapters.torch_lines  # noqa: F401  before the limits: only the script's time counts
     except ImportError as error:
         emitter(Path(records))({"absent": str(error)})
         return
     limit(2 * int(seconds) + 20, 0)
-    os.environ["TORCHDYNAMO_DISABLE"] = "1"  # as the reference does it
     emitter(Path(records))({"begun": True})
     play(Path(records), Path(script).read_bytes(), name, arguments, Path(draws))
 

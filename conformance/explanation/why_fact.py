@@ -64,9 +64,9 @@ def _cure(name: str, fact: str, state: TensorState, rules: list[str]) -> str:
         if cut:
             return f"compute {name} without leaving the graph; or {name}.requires_grad_() for a new leaf."
         return f"{name}.requires_grad_() before it is used."
-    return next((c.format(tensor=name) for rule in rules if (c := RULES[rule].cure)), "") if fact in (
-        "base", "grad_fn"
-    ) else ""  # fmt: skip
+    if fact != "base" and (fact != "grad_fn" or state.grad_fn is not None):
+        return ""
+    return next((c.format(tensor=name) for rule in rules if (c := RULES[rule].cure)), "")
 
 
 def _is_leaf(found: Story, name: str, fact: str, state: TensorState, step: ExecutedLine) -> str:

@@ -35,6 +35,7 @@ from reference_impl.core.engine import execute
 from reference_impl.core.graph import Edge, Grads, Node, accumulator_of, gradient_edge
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.composite import stack
+from reference_impl.namespace.missing import loading
 from specs.layout import laid_out_like
 
 __all__ = [
@@ -325,3 +326,6 @@ def _target_edge(index: int, target: Any, accumulate: bool) -> Edge:
     elif not accumulate:
         by("grad_call/non-leaf-input")
     return (Identity(()), 0) if node is None else (node, nr)
+
+
+__getattr__ = loading(__name__)

@@ -66,6 +66,7 @@ class Tensor:
         if own and not cls.__module__.startswith("reference_impl"):
             raise NotModelled(f"a subclass of torch.Tensor with its own {min(own)}()")
 
+    _fills_itself = False  # True of what is made by its own __init__
     _plain: type[Tensor]  # what an alias is an instance of
     _array: np.ndarray
     _storage: np.ndarray
@@ -83,7 +84,11 @@ class Tensor:
 
     def __new__(cls, *given: Any, **named: Any) -> Any:
         """Make what a subclass fills, or, called as ``Tensor(...)``, what PyTorch's old constructor makes."""
-        return extension_points.construct(*given, **named) if cls is Tensor else _blank(cls)
+        if cls is Tensor:
+            return extension_points.construct(*given, **named)
+        if given and not cls._fills_itself:
+            raise NotModelled(f"a tensor of {cls.__name__}, a subclass of torch.Tensor")
+        return _blank(cls)
 
     if TYPE_CHECKING:
 

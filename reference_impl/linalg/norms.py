@@ -45,6 +45,15 @@ def matrix_norm(
     return sums.amax(at, keepdim) if ord > 0 else sums.amin(at, keepdim)
 
 
+def nuclear(x: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
+    """The sum of the singular values, as ``torch.norm`` is asked for it."""
+    along = tuple(range(x.ndim)) if dim is None else dim
+    if not isinstance(along, (tuple, list)) or len(along) != 2:
+        told = " ".join(map(str, along)) if isinstance(along, (tuple, list)) else along
+        raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {told}")
+    return matrix_norm(x, "nuc", along, keepdim)
+
+
 def _last(x: Tensor, rows: int, columns: int) -> Tensor:
     rest = [d for d in range(x.ndim) if d not in (rows, columns)]
     return x.permute((*rest, rows, columns))

@@ -9,12 +9,12 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from reference_impl.base.device import beside_its_operands
-from reference_impl.base.not_modelled import NotModelled
 from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
@@ -252,7 +252,9 @@ def _by_name(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     def norm(x: Tensor, p: Any = "fro", *how: Any, **named: Any) -> Tensor:
         target = named.pop("dtype", None)
         if p == "nuc":
-            raise NotModelled("torch.norm(p='nuc')")
+            return import_module("reference_impl.linalg.norms").nuclear(
+                x if target is None else x.to(target), *how, **named
+            )
         return function(x if target is None else x.to(target), 2 if p in ("fro", None) else p, *how, **named)
 
     return norm

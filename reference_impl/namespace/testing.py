@@ -8,6 +8,7 @@ import numpy as np
 
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
+from reference_impl.namespace.missing import loading
 
 _RELATIVE = {"float16": 1e-3, "bfloat16": 1.6e-2, "float32": 1.3e-6, "complex64": 1.3e-6,
              "float64": 1e-7, "complex128": 1e-7}  # fmt: skip
@@ -41,3 +42,6 @@ def assert_close(
     if not np.allclose(a, b, relative, absolute, equal_nan):
         wrong = np.count_nonzero(~np.isclose(a, b, relative, absolute, equal_nan))
         raise AssertionError(f"Tensor-likes are not close! Mismatched elements: {wrong} / {a.size}")
+
+
+__getattr__ = loading(__name__)

@@ -10,6 +10,7 @@ from typing import Any
 
 from reference_impl.base.device import device
 from reference_impl.base.rules import by, refuse_by
+from reference_impl.base.session import STATE
 from reference_impl.core.access import grad_of
 from reference_impl.core.hooks import RemovableHandle, attach
 from reference_impl.core.tensor import Tensor
@@ -230,6 +231,10 @@ class Module(Stateful):
             module.apply(fn)
         fn(self)
         return self
+
+    def compile(self, *settings: Any, **more: Any) -> None:
+        """Do nothing, as with ``TORCHDYNAMO_DISABLE=1``."""
+        STATE.compiles = True
 
     def train(self, mode: bool = True) -> Module:
         """Set training mode in all modules."""

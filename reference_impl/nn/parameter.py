@@ -22,6 +22,7 @@ class Parameter(Tensor):
     Raises TypeError if ``data`` is no tensor."""
 
     __slots__ = ()
+    _fills_itself = True
 
     def __init__(self, data: Any = None, requires_grad: bool = True) -> None:
         if data is None:

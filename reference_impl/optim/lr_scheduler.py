@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from reference_impl.namespace.missing import loading
 from reference_impl.optim.combined import ChainedScheduler, SequentialLR
 from reference_impl.optim.optimizer import Optimizer
 from reference_impl.optim.scheduler import LRScheduler
@@ -213,3 +214,6 @@ __all__ = [
     "ExponentialLR", "LRScheduler", "LambdaLR", "LinearLR", "MultiStepLR", "MultiplicativeLR", "OneCycleLR",
     "PolynomialLR", "ReduceLROnPlateau", "SequentialLR", "StepLR",
 ]  # fmt: skip
+
+
+__getattr__ = loading(__name__)

@@ -12,6 +12,7 @@ from reference_impl.base.modes import no_grad
 from reference_impl.base.rules import by
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.factories import tensor
+from reference_impl.namespace.missing import loading
 from reference_impl.nn.module import Module
 from reference_impl.nn.modules import batchnorm
 from reference_impl.optim.optimizer import Optimizer
@@ -159,3 +160,6 @@ class SWALR(LRScheduler):
             start = last if before == 1 else (group["lr"] - before * last) / (1 - before)
             rates.append(last * now + start * (1 - now))
         return rates
+
+
+__getattr__ = loading(__name__)

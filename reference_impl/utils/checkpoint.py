@@ -22,6 +22,7 @@ from reference_impl.core.access import array_of
 from reference_impl.core.saved import SavedVariable
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.factories import empty
+from reference_impl.namespace.missing import loading
 from reference_impl.namespace.random import fork_rng, get_rng_state, set_rng_state
 from reference_impl.nn.containers import Sequential
 from specs.errors import Refusal, admit
@@ -318,3 +319,6 @@ def checkpoint_sequential(
         end = begin + length
         input = checkpoint(segment(begin, end), input, use_reentrant=reentrant, preserve_rng_state=preserve)
     return segment(end, len(steps))(input)
+
+
+__getattr__ = loading(__name__)

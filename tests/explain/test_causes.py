@@ -176,6 +176,22 @@ def test_a_subclass_with_functions_of_its_own_is_not_modelled(name: str) -> None
     assert f"line 4: not modelled: a subclass of torch.Tensor with its own {name}()" in found.note
 
 
+def test_tensors_of_a_subclass_are_not_modelled() -> None:
+    """It is said where one is made: results would be of that class too."""
+    found = explained(f"{BEGIN}class Own(torch.Tensor):\n    pass\nOwn([1.0])\n")
+    assert "line 6: not modelled: a tensor of Own, a subclass of torch.Tensor" in found.note
+
+
+def test_anomaly_mode_names_the_line_of_the_node() -> None:
+    """Not that of the tensor from which backward started."""
+    begin = "torch.autograd.set_detect_anomaly(True)\n"
+    error = explained(f"{BEGIN}{begin}y = (x * 0).sqrt()\nz = y * 0\nz.sum().backward()\n").error
+    assert error is not None
+    assert (5, 7) == error.causes
+    assert error.tensors == ()
+    assert "torch.sqrt(x + eps)" in error.cure
+
+
 def test_the_name_that_carries_a_result_on_is_told() -> None:
     """Not a name that is given anew in each pass before the result is taken."""
     script = """loss = None

@@ -56,6 +56,35 @@ def test_torch_agrees_on_a_training_loop_with_the_same_random_numbers():
     assert "torch agrees" in str(found)
 
 
+SCRIPTED = """import torch
+from torch import nn
+@torch.jit.script
+def twice(x):
+    return x * 2 + 1
+net = torch.jit.trace(torch.jit.script(nn.Linear(3, 2)), torch.ones(1, 3))
+net.compile()
+x = torch.rand(4, 3, requires_grad=True)
+y = twice(net(x))
+(y.sum() + torch.norm(y, p="nuc")).backward()
+z = nn.RReLU().eval()(x)
+"""
+
+
+def test_scripted_functions_run_as_they_are_written():
+    """On both sides, and the last line says so."""
+    found = beside(SCRIPTED)
+    assert () == found.disagreements
+    assert found.facts > 50
+    assert "torch.jit are off here" in found.found.note
+
+
+def test_numbers_that_a_layer_draws_within_are_not_compared():
+    """Those of rrelu() in training, from there on."""
+    found = beside("import torch\nx = torch.randn(3, requires_grad=True)\ny = torch.nn.RReLU()(x)\n")
+    assert () == found.disagreements
+    assert "rrelu()" in str(found)
+
+
 def test_torch_is_given_the_shuffles_of_a_loader():
     """With the seeds that loaders draw, so that what is drawn afterwards is the same too."""
     found = beside(LOADED)

@@ -62,13 +62,15 @@ MISSING = {
     "torch.nn.CrossMapLRN2d(2)": "torch.nn.CrossMapLRN2d",
     "from torch.nn import AdaptiveLogSoftmaxWithLoss": "torch.nn.AdaptiveLogSoftmaxWithLoss",
     "import torch.sparse": "torch.sparse",
+    "torch.onnx.export(torch.nn.Linear(1, 1), (x,))": "torch.onnx",
+    "torch.autograd.profiler.profile()": "torch.autograd.profiler",
+    "torch.jit.script(torch.nn.Linear(1, 1)).save()": "torch.jit.ScriptModule.save",
     "from torch.distributions import Wishart": "torch.distributions.Wishart",
     "from torch.distributions import *; LKJCholesky": "torch.distributions.LKJCholesky",
     "torch.nn.Embedding(3, 2, sparse=True)": "torch.nn.Embedding(sparse=True)",
     "torch.optim.Adam([torch.ones(1, requires_grad=True)], differentiable=True)":
         "torch.optim.Adam(differentiable=True)",
     "torch.nn.Linear(1, 1, device='meta')": "torch.device('meta')",
-    "torch.norm(x, p='nuc')": "torch.norm(p='nuc')",
     "torch.nn.Linear(1, 1).share_memory()": "torch.nn.Module.share_memory",
 }  # fmt: skip
 

@@ -57,7 +57,7 @@ def _process(module: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", FORKING, module],
         cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTORCH_JIT": "0"},
     )  # fmt: skip
 
 

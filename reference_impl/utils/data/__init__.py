@@ -3,6 +3,7 @@
 NB: batches are made in the loader's own process, one after the other, whatever ``num_workers`` says.
 """
 
+from reference_impl.namespace.missing import loading
 from reference_impl.utils.data.collate import default_collate, default_convert
 from reference_impl.utils.data.dataloader import DataLoader, get_worker_info
 from reference_impl.utils.data.dataset import (
@@ -30,3 +31,6 @@ __all__ = [
     "TensorDataset", "WeightedRandomSampler", "default_collate", "default_convert", "get_worker_info",
     "random_split",
 ]  # fmt: skip
+
+
+__getattr__ = loading(__name__)
