@@ -102,7 +102,11 @@ class Watcher:
         for name in ("_check_parameter", "check_sample"):
             setattr(Distribution, name, self._quietly(getattr(Distribution, name)))
         grad_scaler.divide_silently = self._function(SILENT, grad_scaler.divide_silently)
-        optimizer.hooked = self._stepping(optimizer.hooked)
+        hooked = optimizer.hooked
+        optimizer.hooked = lambda step: hooked(self._stepping(step))
+        for kind in _below(optimizer.Optimizer):
+            if getattr(vars(kind).get("step"), "hooked", False):
+                kind.step = self._stepping(kind.step)  # made before
         for name in ("tensor", "as_tensor", "from_numpy"):
             setattr(reference_impl, name, self._function(f"torch.{name}", getattr(reference_impl, name)))
         legacy.tensor = self._function("torch.Tensor", legacy.tensor)
@@ -121,19 +125,17 @@ class Watcher:
         Parameter.__init__ = init  # type: ignore[method-assign,assignment]  # this is the point
         Function.apply = classmethod(applied)  # type: ignore[method-assign,assignment]
 
-    def _stepping(self, hooked: Callable[..., Any]) -> Callable[..., Any]:
-        """Return what makes the ``step`` of a class of optimizers, which tells when it has run."""
+    def _stepping(self, step: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the ``step`` of a class of optimizers, which tells when it has run."""
 
-        def made(step: Callable[..., Any]) -> Callable[..., Any]:
-            def noted(*args: Any, **kwargs: Any) -> Any:
-                out = step(*args, **kwargs)
-                self.begin()
-                self.end(STEP, [], [x for group in args[0].param_groups for x in group["params"]])
-                return out
+        @functools.wraps(step)
+        def noted(*args: Any, **kwargs: Any) -> Any:
+            out = step(*args, **kwargs)
+            self.begin()
+            self.end(STEP, [], [x for group in args[0].param_groups for x in group["params"]])
+            return out
 
-            return hooked(functools.wraps(step)(noted))
-
-        return made
+        return noted
 
     def _quietly(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function whose own calls are not told."""
@@ -154,6 +156,13 @@ class Watcher:
             return self._told(name, functools.partial(function, *args, **kwargs), args)
 
         return watched
+
+
+def _below(kind: Any) -> Iterator[Any]:
+    """Give the classes below one."""
+    for below in kind.__subclasses__():
+        yield below
+        yield from _below(below)
 
 
 def _runner(op: Any) -> Callable[..., Any]:

@@ -180,6 +180,8 @@ def _modified(found: Story, mishap: Mishap) -> Told:
         cure = f"Leave inplace=True out of the layer: {told}{instead}."
         return [*writes, saved], f"{text} A layer with inplace=True writes to what it is given.", cure
     stepped = [s for s in found.steps if s.line in writes and "optim/step-is-a-write" in s.marks]
+    if stepped and (carried := _carried_on(found, mishap, node, saved)):
+        return [*writes, saved], text, carried
     if stepped:
         cure = (
             "Call each backward() that needs the old parameters before step(), or compute "
@@ -190,6 +192,14 @@ def _modified(found: Story, mishap: Mishap) -> Told:
     if better := out_of_place(found, writes, held, saved):
         return [*writes, saved], text, better
     return [*writes, saved], text
+
+
+def _carried_on(found: Story, mishap: Mishap, node: GraphNode, saved: int) -> str:
+    """Return how to cut what an earlier pass of the same backward handed on, if the node is one of it."""
+    ran = [s for s in found.steps if s.line == mishap.line and any(r.node == node.number for r in s.ran)]
+    if len(ran) < 2:
+        return ""
+    return of_earlier_pass(found, ran[0], node, saved)[1]
 
 
 def _no_history(found: Story, mishap: Mishap) -> Told:

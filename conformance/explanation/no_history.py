@@ -31,11 +31,16 @@ def no_history(found: Story, number: int, line: int) -> tuple[list[int], str] | 
     gradients = [(at_line, n) for n in (number, *from_) if (at_line := _gradient_of(found, n))]
     gradients.sort(key=lambda one: "grad(" not in found.text_of(one[0]))  # else it calls what calls it
     plain = [at_line for at_line, _ in gradients if not _keeps_graph(found, at_line)]
-    for cut in cuts_before(found, number):
+    cuts = cuts_before(found, number)
+    positions = None if cuts and cuts[0].flow.gives else _positions(found, number)
+    for cut in cuts if positions is None else []:
         meant = frozen and cut.flow.how in ("detach", ".data")  # more likely than what was frozen
         if meant or (plain and not cut.flow.gives):
             break
         return [cut.step.line, made], way_out(found, cut), f"{beginning(cure_of(found, cut))}."
+    if positions is not None:
+        at_line, told, cure = positions
+        return [at_line, made], told, cure
     if plain:
         text = f"{beginning(at(found, plain[0]))} computed a gradient without create_graph=True."
         cure = f"Pass create_graph=True at line {plain[0]}, to differentiate the gradient again."
@@ -60,7 +65,8 @@ def no_history(found: Story, number: int, line: int) -> tuple[list[int], str] | 
         text = f"{beginning(at(found, unrecorded[0]))} recorded nothing, since no input of it requires grad."
         cure = f"Pass use_reentrant=False at line {unrecorded[0]}, or let an input require grad."
         return [unrecorded[0], made], text, cure
-    known = names([names_held(found, n)[0] for n in from_])
+    states = {n: state_of(found, n) for n in from_}
+    known = names([names_held(found, n)[0] for n, x in states.items() if x is None or not x.requires_grad])
     if beside := _cut_beside(found, (number, *from_)):
         return [beside.step.line, made], way_out(found, beside), f"{beginning(cure_of(found, beside))}."
     text = f"{name} is computed from {known} at {at(found, made)}; none of them requires grad."
@@ -73,6 +79,27 @@ def no_history(found: Story, number: int, line: int) -> tuple[list[int], str] | 
         text = f"{beginning(at(found, aside))} wrote to {names_held(found, n)[0]} past its history."
         return [aside, made], text, f"Write to {names_held(found, n)[0]} itself at line {aside}."
     return [made], text
+
+
+def _positions(found: Story, number: int) -> tuple[int, str, str] | None:
+    """Return the line that gave integers beside the values of what requires grad, if a tensor is computed
+    from the integers: positions, counts.
+    """
+    for n in sorted((number, *sources(found, number)), reverse=True):
+        state = state_of(found, n)
+        if state is None or not state.dtype.startswith(("int", "uint", "bool")):
+            continue
+        step = made_at(found, state)
+        beside = {t for f in step.flows if n in (*f.gives, *f.takes) for t in f.takes if t != n}
+        origins = [t for t in beside if (x := state_of(found, t)) is not None and x.requires_grad]
+        if origins and (known := names_held(found, n)):
+            of = names([name for t in origins for name in names_held(found, t)[:1]])
+            told = (
+                f"{known[0]} of {at(found, step.line)} holds integers (positions or counts), which carry no "
+            )
+            cure = f"Compute from {of} itself: from the values that line {step.line} gives beside them, or "
+            return step.line, f"{told}gradient.", f"{cure}softmax()."
+    return None
 
 
 def constant_gradient(found: Story, number: int, line: int) -> tuple[int, str, str] | None:

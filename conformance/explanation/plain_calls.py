@@ -58,6 +58,8 @@ CURES: dict[str, str] = {
     "kernel, a smaller kernel_size, or padding=.",
     r"^input.size\(-1\) must be equal to input_size": "Give the layer the last size of its input as "
     "input_size.",
+    r"^grad_and_value\(f\)\(\*args\): Expected f\(\*args\) to return a scalar": "Reduce the result to one "
+    "number, with sum() or mean(); torch.func.jacrev() gives the derivatives of each.",
     r"^Legacy autograd function with non-static forward": "Make forward and backward static methods "
     "(@staticmethod) that take ctx first, and call apply() of the class, not an object of it.",
     r"^Expected target size": "Give scores of shape (N, classes, d1, ...) and classes of shape (N, d1, ...).",
@@ -80,6 +82,8 @@ def plain_number(found: Story, mishap: Mishap) -> tuple[list[int], str, str] | N
     lacking = _LACKING.match(mishap.message)
     if not 0 < mishap.line <= len(found.source):
         return None
+    if mishap.kind == "ValueError" and "ctx.saved_tensors" in found.source[mishap.line - 1]:
+        return _not_saved(found, mishap)
     if mishap.kind in ("AttributeError", "TypeError") and "NoneType" in mishap.message:
         return _without_return(found)
     if _NO_TENSOR.match(mishap.message):
@@ -100,6 +104,17 @@ def plain_number(found: Story, mishap: Mishap) -> tuple[list[int], str, str] | N
             )
             return [step.line], f"{number}, which left the graph.", cure
     return None
+
+
+def _not_saved(found: Story, mishap: Mishap) -> tuple[list[int], str, str] | None:
+    """Return where a forward() should save what its backward() takes, and the cure."""
+    count = re.search(r"expected (\d+)(?:, got (\d+))?", mishap.message)
+    line = next((s.line for s in reversed(found.steps) if s.function == "forward"), 0)
+    if count is None or not line:
+        return None
+    told = f"backward() takes {count[1]} saved tensors, and forward() saved {count[2] or 'more'}."
+    cure = "Save in forward(), before its return, what backward() takes: ctx.save_for_backward(...)."
+    return [line, mishap.line], told, cure
 
 
 def _without_return(found: Story) -> tuple[list[int], str, str] | None:

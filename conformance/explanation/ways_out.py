@@ -125,6 +125,9 @@ def way_out(found: Story, cut: Cut) -> str:
             return f"{place} ran {how}(){of} while grad mode was off{since}, so nothing was recorded."
         if INFERENCE in cut.step.marks:
             return f"{place} ran {how}(){of} in inference mode, so nothing was recorded."
+        states = [cut.step.tensors.get(number) for number in flow.gives]
+        if any(state is not None and state.dtype.startswith(("float", "complex")) for state in states):
+            return f"{place}: {how}(){of} has no derivative, so its result has no history."
         return f"{place}: {how}(){of} gives a tensor that cannot carry a gradient (integers, bools)."
     told = WAYS_OUT[flow.how]
     return f"{place}: {told.removesuffix(' of it') if of else told}{of}."

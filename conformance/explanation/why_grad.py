@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from conformance.explanation.history import (
     backwards,
     changes_of,
-    cuts_after,
     grad_told,
     leaves_of,
     made_at,
     origin,
     root_of,
     sources,
-    uses,
 )
 from conformance.explanation.not_finite import is_finite, not_finite
 from conformance.explanation.optimizers import not_stepped
 from conformance.explanation.value import ExecutedLine, Mishap, Story, TensorState
-from conformance.explanation.ways_out import Cut, cure_of, rule_of, way_out
-from conformance.explanation.words import at, beginning, in_print, names, stated_by
+from conformance.explanation.ways_out import Cut, way_out
+from conformance.explanation.why_not_reached import lost, other_ways, undefined
+from conformance.explanation.words import at, beginning, in_print, names, with_rule
 from conformance.explanation.zero_grad import is_set, zero
 
 
@@ -33,10 +32,6 @@ def grad_answer(found: Story, name: str, state: TensorState, step: ExecutedLine)
         if parts:
             return " ".join(part for part in parts if part)
     return f"{name}.grad is None, and no rule says why."
-
-
-def _rule(rule: str) -> str:
-    return f"{stated_by(rule)} ({rule})"
 
 
 def _filled(found: Story, name: str, state: TensorState, step: ExecutedLine) -> list[str]:
@@ -54,7 +49,7 @@ def _filled(found: Story, name: str, state: TensorState, step: ExecutedLine) -> 
         else ("it had that before the script's first line.")
     )
     rules = list(dict.fromkeys(rule for _, c in changed for rule in c.because[:1]))
-    told += [_rule(rule) for rule in rules[-2:]]
+    told += [with_rule(rule) for rule in rules[-2:]]
     told.append(not_stepped(found, name, state))
     several = [
         s
@@ -143,7 +138,7 @@ def _renamed(found: Story, name: str, state: TensorState, step: ExecutedLine) ->
     return [
         f"{name}.grad is None because {at(found, line)} gave the name {name} to a new tensor, which {what}.",
         f"Before, {name} was the leaf of line {made_at(found, leaf).line}{grad}.",
-        _rule("grad/only-leaves-are-filled" if not state.is_leaf else "grad/plain-leaves-get-none"),
+        with_rule("grad/only-leaves-are-filled" if not state.is_leaf else "grad/plain-leaves-get-none"),
         cure,
     ]
 
@@ -215,7 +210,7 @@ def _plain(found: Story, name: str, state: TensorState, step: ExecutedLine) -> l
         return [*parts, frozen, f"Cure: pass freeze=False at line {since.line}, or {name}.requires_grad_()."]
     if cut is not None:
         parts.append(way_out(found, cut))
-    parts.append(_rule(rule))
+    parts.append(with_rule(rule))
     if "int" in state.dtype or state.dtype == "bool":
         parts.append(f"Cure: make it of floats: {name} = {name}.float().requires_grad_().")
     elif len(changed) > 1 and changed[-1][1].before:
@@ -243,7 +238,7 @@ def _cleared(found: Story, name: str, state: TensorState, step: ExecutedLine) ->
             f"{name}.grad is None because {at(found, at_step.line)} cleared it; before, it was "
             f"{in_print(change.before)}."
         ),
-        *(_rule(rule) for rule in change.because[:1]),
+        *(with_rule(rule) for rule in change.because[:1]),
         not_stepped(found, name, state) or "Cure: read the grad after backward() and before it is cleared.",
     ]
 
@@ -271,79 +266,8 @@ def _refused(name: str, error: Mishap, how: str) -> list[str]:
     return [refused, error.sentence, error.cure and f"Cure: {error.cure[0].lower()}{error.cure[1:]}"]
 
 
-def _other_ways(found: Story, name: str, state: TensorState, step: ExecutedLine) -> list[str]:
-    """The account of a backward that leaves grads alone: autograd.grad, or inputs=."""
-    last = backwards(found)[-1]
-    root = root_of(found, last)[0]
-    roots = (root,) if root is not None else last.flows[-1].gives if last.flows else ()
-    reached = any(
-        last.nodes[run.node].variable == state.number for run in last.ran if run.node in last.nodes
-    ) or any(state.number in sources(found, number) for number in roots)
-    if "grad_call/leaves-grad-alone" in last.marks and reached:
-        return [
-            (
-                f"{name}.grad is None because {at(found, last.line)} calls autograd.grad(), which "
-                "returns the gradients."
-            ),
-            _rule("grad_call/leaves-grad-alone"),
-            "Cure: use what it returns, or call backward().",
-        ]
-    if "backward/inputs-only" in last.marks and reached:
-        return [
-            f"{name}.grad is None because backward(inputs=...) at {at(found, last.line)} fills nothing else.",
-            _rule("backward/inputs-only"),
-            f"Cure: name {name} in inputs=, or leave inputs= out.",
-        ]
-    return []
-
-
-def _lost(found: Story, name: str, state: TensorState, step: ExecutedLine) -> list[str]:
-    """The account of a leaf that no gradient reached: the line where its history was cut."""
-    last = backwards(found)[-1]
-    root, root_name = root_of(found, last)
-    cuts = [cut for cut in cuts_after(found, state.number, root) if cut.step.number <= last.number]
-    text = (
-        f"{name}.grad is None because no path leads back from {root_name} ({at(found, last.line)}) to {name}."
-    )
-    if cuts:
-        rule = rule_of(cuts[0])
-        stated = _rule(rule) if rule else ""
-        return [text, way_out(found, cuts[0]), stated, f"Cure: {cure_of(found, cuts[0])}."]
-    copied = [(s, f) for s, f in uses(found, state.number) if "deepcopy" in f.how]
-    if copied:
-        s = copied[-1][0]
-        copy = f"{beginning(at(found, s.line))} made a copy, a leaf of its own, and the copy was used."
-        cure = "Cure: use the original, or read the copy's grad."
-        return [text, copy, _rule("copy/deepcopy-takes-the-grad-along"), cure]
-    aside = (".data", "detach")
-    taken = [(s, flow) for s, flow in uses(found, state.number) if flow.how not in aside]
-    used = [s for s, flow in taken if state.number not in flow.gives]
-    if not used:
-        owner = name.rpartition(".")[0]
-        how = f"call {owner}" if owner and "nn/parameter-requires-grad" in made_at(found, state).marks else ""
-        return [text, f"No op took {name}.", f"Cure: {how or f'compute {root_name} from {name}'}."]
-    line = at(found, used[-1].line)
-    if late := _flag_came_late(found, name, state, used):
-        return [text, *late]
-    if used[0].number > last.number:
-        return [text, f"{name} was used only after that, at {line}.", "Cure: call backward() after it."]
-    return [text, f"What {line} computed from {name} did not go into {root_name}.",
-            f"Cure: compute {root_name} from it."]  # fmt: skip
-
-
-def _flag_came_late(found: Story, name: str, state: TensorState, used: Sequence[ExecutedLine]) -> list[str]:
-    """Tell that a leaf was used before it required grad, and not since."""
-    flagged = [s for s, c in changes_of(found, state.number, "requires_grad") if c.after and not c.before]
-    if not flagged or used[-1].number >= flagged[-1].number or flagged[-1].number <= state.made:
-        return []
-    asked = at(found, flagged[-1].line)
-    early = f"{beginning(at(found, used[-1].line))} used {name} before {asked} asked for its grad"
-    return [f"{early}, so nothing was recorded of it.",
-            f"Cure: {name}.requires_grad_() before line {used[-1].line}."]  # fmt: skip
-
-
 Account = Callable[[Story, str, TensorState, ExecutedLine], list[str]]
 ACCOUNTS: tuple[Account, ...] = (
-    _filled, _renamed, _no_leaf, _plain, _cleared, _no_backward, _other_ways, _lost,
+    _filled, _renamed, _no_leaf, _plain, _cleared, _no_backward, other_ways, undefined, lost,
 )  # fmt: skip
 """The accounts of a grad, in the order in which they are tried."""

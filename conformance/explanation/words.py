@@ -154,6 +154,11 @@ def stated_by(rule: str) -> str:
     )
 
 
+def with_rule(rule: str) -> str:
+    """Return the statement of a rule and its name."""
+    return f"{stated_by(rule)} ({rule})"
+
+
 def kind_of(state: TensorState) -> str:
     """Return what a tensor is, in words."""
     if not state.is_leaf:

@@ -141,14 +141,16 @@ class Node:
 class NotImplementedNode(Node):
     """The history of an op that has no derivative."""
 
-    __slots__ = ("what",)
+    __slots__ = ("called", "what")
 
-    def __init__(self, edges: tuple[Edge, ...], what: str) -> None:
+    def __init__(
+        self, edges: tuple[Edge, ...], what: str, called: str = "torch::autograd::NotImplemented"
+    ) -> None:
         super().__init__(edges, LAST)
-        self.what = what
+        self.what, self.called = what, called
 
     def name(self) -> str:
-        return "torch::autograd::NotImplemented"
+        return self.called
 
     def apply(self, grads: Grads, task: RunningTask) -> Grads:
         refuse_by("op/no-derivative", what=self.what)

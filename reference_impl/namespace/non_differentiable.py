@@ -203,7 +203,8 @@ def unique(
     array = array_of(x)
     distinct, inverse, counts = np.unique(array, return_inverse=True, return_counts=True, axis=dim)
     inverse = inverse.reshape(array.shape if dim is None else -1)
-    return _chosen(x, distinct, (return_inverse, inverse), (return_counts, counts))
+    node = ("_unique2", "Unique2Backward0") if dim is None else ("unique_dim", "UniqueDimBackward0")
+    return _chosen(x, node, distinct, (return_inverse, inverse), (return_counts, counts))
 
 
 def unique_consecutive(
@@ -214,23 +215,23 @@ def unique_consecutive(
     rows = array.reshape(-1) if dim is None else np.moveaxis(array, dim, 0)
     differs = (rows[1:] != rows[:-1]).any(tuple(range(1, rows.ndim)))
     first = np.concatenate([np.ones(min(len(rows), 1), bool), differs])
-    starts = np.flatnonzero(first)
-    counts = np.diff([*starts, len(rows)])
+    counts = np.diff([*np.flatnonzero(first), len(rows)])
     distinct = rows[first] if dim is None else np.moveaxis(rows[first], 0, dim)
     inverse = (np.cumsum(first) - 1).reshape(array.shape if dim is None else -1)
-    return _chosen(x, distinct, (return_inverse, inverse), (return_counts, counts))
+    node = ("unique_consecutive", "UniqueConsecutiveBackward0")
+    return _chosen(x, node, distinct, (return_inverse, inverse), (return_counts, counts))
 
 
-def _chosen(x: Tensor, distinct: np.ndarray, *more: tuple[bool, np.ndarray]) -> Any:
-    first = underivable(_tensor(distinct), x, "unique")
-    chosen = [_tensor(array) for wanted, array in more if wanted]
-    return (first, *chosen) if chosen else first
+def _chosen(x: Tensor, node: tuple[str, str], distinct: np.ndarray, *more: tuple[bool, np.ndarray]) -> Any:
+    first = underivable(_tensor(distinct), x, *node)
+    chosen = (_tensor(array) for wanted, array in more if wanted)
+    return (first, *chosen) if any(wanted for wanted, _ in more) else first
 
 
-def underivable(out: Tensor, x: Tensor, name: str) -> Tensor:
-    """Give the result of an op without a derivative a node that refuses backward."""
+def underivable(out: Tensor, x: Tensor, *node: str) -> Tensor:
+    """Give the result of an op without a derivative a node, with a name of its own or not, that refuses."""
     if x.requires_grad and STATE.enabled and not STATE.inference:
-        make_output_of(out, NotImplementedNode((gradient_edge(x),), name))
+        make_output_of(out, NotImplementedNode((gradient_edge(x),), *node))
     return out
 
 

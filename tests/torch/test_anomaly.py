@@ -244,8 +244,11 @@ def test_versions_can_be_kept(torch):
 def test_distinct_elements_have_no_derivative(torch):
     """They require grad all the same, and what is counted beside them does not."""
     x = torch.tensor([2.0, 1.0, 2.0], requires_grad=True)
-    for name in ("unique", "unique_consecutive"):
+    nodes = {"unique": "Unique2Backward0", "unique_consecutive": "UniqueConsecutiveBackward0"}
+    assert torch.unique(x, dim=0).grad_fn.name() == "UniqueDimBackward0"
+    for name, node in nodes.items():
         found, where, counts = getattr(torch, name)(x, return_inverse=True, return_counts=True)
+        assert node == found.grad_fn.name()
         assert (True, False, False) == (found.requires_grad, where.requires_grad, counts.requires_grad)
         with pytest.raises(RuntimeError, match=r"derivative for .* is not implemented"):
             found.sum().backward()
