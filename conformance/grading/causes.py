@@ -19,8 +19,9 @@ def sign_of(finding: Finding) -> tuple[object, ...]:
     """Return the properties by which a difference that no rule explains is taken for another: its fact after
     one operation, or what should have been refused or was and what came instead. After a backward, which does
     what others left to it, it is also the only other operation that is left, and may be at fault itself.
+    What shows behind known causes is no kind of its own for that: they only made it show elsewhere.
     """
-    shared = finding.blames, finding.flaky, finding.sides
+    shared = finding.blames, finding.flaky
     at = tuple(map(_kind_of, finding.ops[-1:]))
     if finding.fact in FLAGS and not any(map(speaks_of_gradients, at)):
         return *shared, finding.fact, finding.expected, finding.actual, tuple(map(family_of, at))

@@ -191,6 +191,14 @@ def test_findings_of_one_cause_are_one() -> None:
     assert by_case == case
 
 
+def test_what_shows_behind_a_known_cause_is_like_what_shows_without_one() -> None:
+    """No rule explains the rest; that it took a known cause away to see it makes no cause of its own."""
+    plain = replace(FINDING, explained_by=(), sides=("torch", "it"))
+    behind = replace(plain, script=f"{FINDING.script}\n", sides=("reference without x/a", "it"))
+    (both,) = by_cause([behind, plain])
+    assert (plain.sides, 2 * plain.alike) == (both.sides, both.alike)
+
+
 def test_what_most_programs_show_is_told_first() -> None:
     """And of equals what a rule explains."""
     unknown, known = replace(FINDING, explained_by=()), replace(FINDING, explained_by=("x/a",))
