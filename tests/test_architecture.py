@@ -149,8 +149,6 @@ CALLED_ALIKE = ("reference_impl/", "specs/ops/", "conformance/generate/steps/")
 """A declaration, a function of the reference and the step that draws it are called as PyTorch's function."""
 
 QUESTION = re.compile(r"\W*(What|Whether|Who|Whose|Where|How|Which|When|Why)(ever)?\b")
-FOLDERS = sorted({name_of(path.parent) for path in (*modules(), *files("tests"), *files("benchmarks"))})
-
 DOCUMENTED = (
     "conformance.check",
     "conformance.programs",
@@ -166,15 +164,27 @@ DOCUMENTED = (
 """Imports that the documentation shows."""
 
 
+def all_files():
+    """The modules, the tests and the benchmarks."""
+    return [*modules(), *files("tests"), *files("benchmarks")]
+
+
+def those_with(found_in, paths):
+    """Return by its name each file in which something is found, and what."""
+    return {name_of(path): found for path in paths if (found := found_in(path))}
+
+
 # -- imports -----------------------------------------------------------------------------------------
-@pytest.mark.parametrize("path", modules(), ids=name_of)
-def test_a_module_imports_only_the_packages_its_place_allows(path):
+def test_a_module_imports_only_the_packages_its_place_allows():
     """specs know numpy alone; the reference knows specs; torch and the reference are met in their adapters
     only.
     """
-    allowed = PACKAGES[max((place for place in PACKAGES if name_of(path).startswith(place)), key=len)]
-    tops = {name.partition(".")[0] for name in imports(path)}
-    assert set() == tops - allowed - sys.stdlib_module_names
+
+    def beyond(path):
+        allowed = PACKAGES[max((place for place in PACKAGES if name_of(path).startswith(place)), key=len)]
+        return {name.partition(".")[0] for name in imports(path)} - allowed - sys.stdlib_module_names
+
+    assert {} == those_with(beyond, modules())
 
 
 @pytest.mark.parametrize("folder", [f"{package}/{name}" for package in ARROWS for name in ARROWS[package]])
@@ -231,30 +241,36 @@ def test_adapters_are_the_only_way_to_torch():
 
 
 # -- privacy -----------------------------------------------------------------------------------------
-@pytest.mark.parametrize("path", modules(), ids=name_of)
-def test_a_module_imports_no_private_name(path):
+def test_a_module_imports_no_private_name():
     """An underscore means: of this module."""
-    private = {n for n in imports(path) if n.startswith(OURS) and n.rpartition(".")[2].startswith("_")}
-    assert set() == private - PYTORCHS_MODULES
+
+    def private(path):
+        ours = {name for name in imports(path) if name.startswith(OURS)} - PYTORCHS_MODULES
+        return {name for name in ours if name.rpartition(".")[2].startswith("_")}
+
+    assert {} == those_with(private, modules())
 
 
-@pytest.mark.parametrize("path", [p for p in modules() if name_of(p).startswith("conformance/")], ids=name_of)
-def test_conformance_reads_no_private_state(path):
+def test_conformance_reads_no_private_state():
     """Implementations are observed through their adapters, and the reference is no exception."""
-    allowed = PYTORCHS_PRIVATE if name_of(path).startswith(ADAPTERS) else {"_exit"}
-    allowed |= {"_replace", "_fields", "_asdict"}  # of named tuples
-    found = [(line, name) for line, name in private_reads(path) if name not in own_names(path) | allowed]
-    assert [] == found
+
+    def private(path):
+        allowed = PYTORCHS_PRIVATE if name_of(path).startswith(ADAPTERS) else {"_exit"}
+        allowed |= {"_replace", "_fields", "_asdict"}  # of named tuples
+        return [(line, name) for line, name in private_reads(path) if name not in own_names(path) | allowed]
+
+    assert {} == those_with(private, [p for p in modules() if name_of(p).startswith("conformance/")])
 
 
-@pytest.mark.parametrize(
-    "path", [*(p for f in AROUND for p in files(f"reference_impl/{f}")), ADAPTER], ids=name_of
-)
-def test_raw_state_of_tensors_is_named_in_base_core_and_fidelity_alone(path):
+def test_raw_state_of_tensors_is_named_in_base_core_and_fidelity_alone():
     """Elsewhere no private attribute of `Tensor` is named, neither as an attribute nor in a string."""
     private = {name for name in Tensor.__slots__ if not name.startswith("__")} | {"_plain"}
-    named = {n.attr for n in ast.walk(tree(path)) if isinstance(n, ast.Attribute)} | strings(tree(path))
-    assert set() == named & private
+
+    def named(path):
+        attributes = {node.attr for node in ast.walk(tree(path)) if isinstance(node, ast.Attribute)}
+        return (attributes | strings(tree(path))) & private
+
+    assert {} == those_with(named, [*(p for f in AROUND for p in files(f"reference_impl/{f}")), ADAPTER])
 
 
 FILLED_ON_IMPORT = {
@@ -265,20 +281,22 @@ FILLED_ON_IMPORT = {
 """Files whose module-level containers are registries."""
 
 
-@pytest.mark.parametrize("path", files("reference_impl"), ids=name_of)
-def test_state_stands_in_the_session_alone(path):
+def test_state_stands_in_the_session_alone():
     """No module rebinds its globals, and none but a registry begins with an empty container."""
-    if name_of(path) in FILLED_ON_IMPORT:
-        return
-    assert not [node for node in ast.walk(tree(path)) if isinstance(node, ast.Global)]
-    values = [node.value for node in tree(path).body if isinstance(node, (ast.Assign, ast.AnnAssign))]
-    assert not [
-        ast.unparse(value)
-        for value in values
-        if (isinstance(value, (ast.List, ast.Set)) and not value.elts)
-        or (isinstance(value, ast.Dict) and not value.keys)
-        or (isinstance(value, ast.Call) and not value.args and ast.unparse(value.func).startswith("Weak"))
-    ]
+
+    def state(path):
+        rebound = [ast.unparse(node) for node in ast.walk(tree(path)) if isinstance(node, ast.Global)]
+        values = [node.value for node in tree(path).body if isinstance(node, (ast.Assign, ast.AnnAssign))]
+        return rebound + [
+            ast.unparse(value)
+            for value in values
+            if (isinstance(value, (ast.List, ast.Set)) and not value.elts)
+            or (isinstance(value, ast.Dict) and not value.keys)
+            or (isinstance(value, ast.Call) and not value.args and ast.unparse(value.func).startswith("Weak"))
+        ]
+
+    others = [path for path in files("reference_impl") if name_of(path) not in FILLED_ON_IMPORT]
+    assert {} == those_with(state, others)
 
 
 # -- names and prose ---------------------------------------------------------------------------------
@@ -307,21 +325,22 @@ def test_public_names_mean_one_thing():
         assert [] == [place for place in places if not any(p.startswith(place) for p in alike.get(name, ()))]
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
-def test_docstrings_open_with_a_verb_or_a_noun_phrase(folder):
+def test_docstrings_open_with_a_verb_or_a_noun_phrase():
     """None opens with a question word, as a relative clause does."""
-    found = [(path, name, text) for path in (ROOT / folder).glob("*.py") for name, text in documented(path)]
-    assert [] == [f"{name_of(path)} {name}: {text}" for path, name, text in found if QUESTION.match(text)]
+
+    def questions(path):
+        return [f"{name}: {text}" for name, text in documented(path) if QUESTION.match(text)]
+
+    assert {} == those_with(questions, all_files())
 
 
-@pytest.mark.parametrize("path", modules(), ids=name_of)
-def test_a_module_says_what_lives_in_it(path):
+def test_a_module_says_what_lives_in_it():
     """Each module that holds anything opens with a docstring."""
-    assert not tree(path).body or dict(documented(path)).get("the module")
+    silent = [p for p in modules() if tree(p).body and not dict(documented(p)).get("the module")]
+    assert [] == [name_of(path) for path in silent]
 
 
 def test_long_files_are_listed_with_a_reason():
     """A file past the limit has a reason on record, and a reason that is no longer needed is dropped."""
-    all_files = [*modules(), *files("tests"), *files("benchmarks")]
-    long = {name_of(p) for p in all_files if len(p.read_text(encoding="utf-8").splitlines()) > LONG}
+    long = {name_of(p) for p in all_files() if len(p.read_text(encoding="utf-8").splitlines()) > LONG}
     assert set(LONG_ALLOWED) == long
