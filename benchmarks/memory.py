@@ -22,7 +22,6 @@ import typer
 from conformance.execution.isolate import spare_collector
 from conformance.generate.guide.guide import Drawn
 from conformance.grading.campaign import SIZE, Chunk, Sums, tally_of
-from conformance.grading.sources import import_all
 
 NUMBER = struct.Struct("q")
 GREW = 8
@@ -99,7 +98,6 @@ def by_type() -> Counter[str]:
 
 def judge_all(programs: int, seed: int, against: str, every: int) -> None:
     """Print a row as soon as it is known, and at last what grew in the second half."""
-    import_all()
     spare_collector()
     print(f"{'programs':>9} {'MB':>8} {'objects':>9} {'deaths':>7}", flush=True)
     later: list[Row] = []

@@ -3,12 +3,15 @@
 import json
 import os
 import shutil
+import pkgutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+import benchmarks
 from benchmarks.cost import CALLGRIND, LEG
 
 ROOT = Path(__file__).parents[2]
@@ -17,6 +20,12 @@ ROOT = Path(__file__).parents[2]
 def benchmark(*options: str, **more: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "benchmarks", "--programs", "10", *options]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, **more)
+
+
+def test_every_benchmark_finds_what_it_measures():
+    """None names what is no longer there."""
+    for module in pkgutil.walk_packages(benchmarks.__path__, "benchmarks."):
+        import_module(module.name)
 
 
 def test_seconds_are_measured_here_and_in_another_checkout():
