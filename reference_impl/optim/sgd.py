@@ -64,11 +64,12 @@ class SGD(Optimizer):
                 ]
             else:
                 gs = moving
+        rate = -group["lr"] if by("optim/updates-by-its-algorithm") else group["lr"]
         for g, (x, grad, _) in zip(gs, updates, strict=True):
             if by("optim/leaves-grads-alone"):
-                x.add_(g, alpha=-group["lr"])
+                x.add_(g, alpha=rate)
             else:
-                x.add_(grad.copy_(g).mul_(-group["lr"]))
+                x.add_(grad.copy_(g).mul_(rate))
 
     def _moving(self, gs: list[Tensor], updates: list[Update], group: dict[str, Any]) -> list[Tensor]:
         """Update and return the momentum buffers."""

@@ -54,6 +54,19 @@ def detached_leaf_needs_no_grad():
     assert x.grad.tolist() == [1.0, 2.0] and d.grad is None
 
 
+def detach_makes_a_new_tensor_under_no_grad_too():
+    """The leaf stays as it is, and what is computed from the new tensor later is not recorded.
+
+    Rules: detach/needs-no-grad, detach/cuts.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with torch.no_grad():
+        d = x.detach()
+    y = d * 3
+    assert d is not x and d.requires_grad is False and x.requires_grad is True
+    assert y.requires_grad is False and y.grad_fn is None
+
+
 def detach_copies_no_data():
     """A write to either tensor is seen in both.
 

@@ -20,6 +20,24 @@ def no_grad_records_nothing():
         y.backward()
 
 
+def no_grad_holds_for_whatever_is_made():
+    """A copy, a cast, a detached tensor, a sum, a product and what several are joined to record nothing.
+
+    Rule: mode/no-grad-records-nothing.
+    """
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    with torch.no_grad():
+        a = x.clone()
+        b = x.double()
+        c = x.detach()
+        d = x.sum()
+        e = x @ x
+        f = torch.cat([x, x])
+    assert a.requires_grad is False and b.requires_grad is False and c.requires_grad is False
+    assert d.requires_grad is False and e.requires_grad is False and f.requires_grad is False
+    assert a.is_leaf is True and e.grad_fn is None and x.requires_grad is True
+
+
 def a_write_under_no_grad_draws_nobody_in():
     """A plain buffer filled under no_grad stays plain. Rule: mode/no-grad-records-nothing."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -149,6 +167,21 @@ def grad_mode_is_off_again_after_a_block_that_turned_it_on():
         v = x * 2
     assert y.requires_grad is True and z.requires_grad is False
     assert w.requires_grad is True and v.requires_grad is False
+
+
+def no_grad_within_no_grad_ends_alone():
+    """After the inner block recording is off still, whichever mode that set. Rule: mode/off-again-at-exit."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with torch.no_grad():
+        with torch.no_grad():
+            y = x * 2
+        z = x * 2
+        with torch.enable_grad():
+            w = x * 2
+        v = x * 2
+    u = x * 2
+    assert y.requires_grad is False and z.requires_grad is False
+    assert w.requires_grad is True and v.requires_grad is False and u.requires_grad is True
 
 
 def the_mode_ends_with_a_refusal_too():

@@ -27,6 +27,18 @@ def every_setting_of_sgd():
     ]
 
 
+def sgd_goes_against_the_gradient_and_the_decay():
+    """By its rate times both; the other way if it maximizes. Rule: optim/updates-by-its-algorithm."""
+    x = torch.tensor([1.0, -4.0], requires_grad=True)
+    x.grad = torch.tensor([2.0, 1.0])
+    torch.optim.SGD([x], lr=0.5, weight_decay=0.25).step()
+    assert x.tolist() == [-0.125, -4.0]
+    torch.optim.SGD([x], lr=0.5, weight_decay=0.5, maximize=True).step()
+    assert x.tolist() == [0.90625, -2.5]
+    torch.optim.SGD([x], lr=0.25).step()
+    assert x.tolist() == [0.40625, -2.75] and x.grad.tolist() == [2.0, 1.0]
+
+
 def every_setting_of_adam():
     """Both means are corrected by the count of steps; amsgrad keeps the largest before that correction.
 

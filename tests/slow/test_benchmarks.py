@@ -2,8 +2,8 @@
 
 import json
 import os
-import shutil
 import pkgutil
+import shutil
 import subprocess
 import sys
 from importlib import import_module

@@ -11,7 +11,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from conformance.execution.claims import DTYPES, asked, judges, lacking_of, met_within
-from conformance.execution.op_reach import reach_of
 from conformance.execution.runner import Runner
 from conformance.execution.shown import PLAIN
 from conformance.execution.trace import UNBOUND, Observation, Refused
@@ -155,8 +154,8 @@ class LimitedOracle(RunnerOracle):
 
     def _exceeds(self, step: Step) -> bool:
         """True if an operand or result of the step is now more than is claimed."""
-        op, args, _, out, _ = step
-        names = (args[0].name, *out) if args and type(args[0]) is Ref and reach_of(op)[1] else out
+        _, args, _, out, _ = step
+        names = (args[0].name, *out) if args and type(args[0]) is Ref else out
         env, raw_state, within = self.env, self.raw_state, self._within
         for name in names:
             value = env.get(name)
