@@ -217,8 +217,8 @@ def test_programs_are_distinct():
 
 
 def test_most_programs_are_exact_and_differentiate():
-    """Seven in ten compare exactly, of those that differentiate every op one in four; nearly all run backward or
-    ask for gradients.
+    """Seven in ten compare exactly, but of those that differentiate every op one in four; nearly all run
+    backward or ask for gradients.
     """
     assert sum(one.tier == EXACT for one in sample()) >= 0.69 * COUNT
     speaking = sum(any("backward" in s.op or "autograd" in s.op for s in one.program) for one in sample())
