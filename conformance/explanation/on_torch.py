@@ -15,6 +15,7 @@ from conformance.adapters.reference_state import WITHOUT_CUDA
 from conformance.explanation.both_sides import BothSides, Disagreement, nudged
 from conformance.explanation.explanation import Explanation
 from conformance.explanation.run import RunChild, put_together, run_child
+from conformance.explanation.torch_child import ALONE
 from conformance.explanation.words import at, in_print
 from specs.rule import classify
 
@@ -55,7 +56,7 @@ def explain_on_torch(
     """
     release = _version()
     with tempfile.TemporaryDirectory(prefix="explain-") as folder:
-        script, drawn = Path(folder, "script"), Path(folder, "drawn")
+        script = Path(folder, "script")
         script.write_bytes(source)
         common = script, name, arguments, seconds, megabytes
 
@@ -71,6 +72,7 @@ def explain_on_torch(
         def on_torch(draws: list[Any]) -> tuple[Explanation, dict[str, Any]]:
             records = Path(folder, "theirs")
             records.unlink(missing_ok=True)
+            drawn = Path(folder, ALONE if found.ending == "not modelled" else "drawn")
             drawn.write_text(json.dumps(draws), "utf-8")
             theirs, code, complaint = run("torch_child", records, *common, str(drawn))
             if theirs and "absent" in theirs[0]:

@@ -17,6 +17,9 @@ from conformance.explanation.child import Told, emitter, limit, prepare, seed_al
 from conformance.explanation.lines import Emit, LineTracer, words_of_exception
 from conformance.explanation.reach import reached
 
+ALONE = "alone"
+"""The name of the file of draws for a run that is compared with none."""
+
 
 class TorchTracer(LineTracer):
     """Tells, line by line, the facts of the tensors that names reach."""
@@ -83,7 +86,9 @@ class TorchTracer(LineTracer):
 def main() -> None:
     """Run the script under the tracer, within limits of time: torch reserves more memory than it uses."""
     records, script, name, seconds, _, draws, *arguments = sys.argv[1:]
-    os.environ |= {"TORCHDYNAMO_DISABLE": "1", "PYTORCH_JIT": "0"}  # as the reference does it
+    os.environ["TORCHDYNAMO_DISABLE"] = "1"  # as the reference does it
+    if Path(draws).name != ALONE:
+        os.environ["PYTORCH_JIT"] = "0"
     try:
         import conformance.adapters.torch_lines  # noqa: F401  before the limits: only the script's time counts
     except ImportError as error:

@@ -78,6 +78,12 @@ def test_scripted_functions_run_as_they_are_written():
     assert "torch.jit are off here" in found.found.note
 
 
+def test_torch_alone_scripts_what_the_script_saves():
+    """The reference has nothing to save, and torch runs with scripting on then."""
+    found = beside("import torch\ntorch.jit.script(torch.nn.Linear(1, 1)).save('/dev/null')\n").found
+    assert found.error is None or "has no attribute" not in found.error.message
+
+
 def test_numbers_that_a_layer_draws_within_are_not_compared():
     """Those of rrelu() in training, from there on."""
     found = beside("import torch\nx = torch.randn(3, requires_grad=True)\ny = torch.nn.RReLU()(x)\n")
