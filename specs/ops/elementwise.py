@@ -238,7 +238,7 @@ def _sgn_backward(g, x, out):
     # NB: from the right, as in what compilers make of PyTorch's formula
     twice = x.abs().mul_scalar(2)
     conjugate = conj(g)
-    return g.sub(out.mul(out).mul(conjugate)).div(twice).masked_fill(x.eq(0), 0)
+    return g.sub(out.mul(out).mul(conjugate)).div(twice).masked_fill_(x.eq(0), 0)
 
 
 sgn.wrt(x=_sgn_backward)

@@ -708,6 +708,21 @@ m = j.sum()
 with torch.autograd.graph.saved_tensors_hooks(lambda t: t.clone(), lambda t: t.clone()):
     m.set_(k)
 """,
+    "hooks are given what a write in place has rounded": """
+j = torch.tensor([1.0, -1.0], requires_grad=True)
+k = j.clone()
+with torch.autograd.graph.saved_tensors_hooks(lambda t: t * 2 if t.is_floating_point() else t, lambda t: t):
+    k.sigmoid_()
+""",
+    "the second derivative of abs lies as its gradient does": """
+a = torch.tensor([[complex(4.0, -1.0), complex(-1.0, 2.0)], [complex(2.0, 1.0), 1j]], requires_grad=True)
+b = a.transpose(0, 1)
+c = b.abs()
+d = torch.tensor([[-0.5, -1.0], [0.5, 1.0]], requires_grad=True)
+e, = torch.autograd.grad(c, a, d, create_graph=True)
+f = torch.tensor([[complex(1.0, 0.0), complex(-0.0, -2.0)], [complex(-1.0, 1.0), complex(2.0, 0.0)]])
+g, h = torch.autograd.grad(e, [d, a], f)
+""",
     "groups of no sample are normalised": """
 a = torch.tensor([[0.0, 1.0]], requires_grad=True)[:0]
 b = torch.nn.functional.group_norm(a, 1)

@@ -258,11 +258,9 @@ class DataFlow:
     ) -> None:
         """A write reaches whatever shares the memory, and replaces what it overwrites as a whole."""
         whole = overwrites(step.op) and targets == {memory.owner for memory in memories_of(targets)}
-        if whole:
-            values = [*step.args[1:], *(value for _, value in step.kwargs)]
-            level = self._level(index, step, self._tensors([*refs(values)]))
-        else:
-            level = self._level(index, step, operands)
+        values = [*step.args[1:], *(value for _, value in step.kwargs)]
+        level = self._level(index, step, self._tensors([*refs(values)]) if whole else operands)
+        self._passed |= level  # what is saved of the result is packed by hooks
         for memory in memories_of(targets):
             memory.write(level)
             if whole and len(targets) == 1:
