@@ -24,9 +24,11 @@ def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False) -> Any:
 
 
 def binary(name: str) -> Any:
-    """An operator; operands of two shapes are refused, but for numbers."""
+    """An operator, called on a tensor; operands of two shapes are refused, but for numbers."""
 
     def operated(x: Any, y: Any) -> Any:
+        if not isinstance(x, Tensor):
+            raise NotImplementedError("a number comes second")
         shapes = {np.shape(each.data if isinstance(each, Tensor) else each) for each in (x, y)}
         if len(shapes) > 1:
             raise NotImplementedError("operands have one shape")
