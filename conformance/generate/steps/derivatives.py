@@ -114,7 +114,7 @@ def _operand(state: GenState, recipe: Recipe, at: int, shape: tuple[int, ...], d
         return leaves.make_leaf(state, shape, "bool", "bool")
     if kind == "indices":
         return leaves.make_leaf(state, shape, "indices", "int64")
-    flag = at == recipe.first or state.below(4) > 0
+    flag = at == recipe.first or state.below(4) > 0 or state.always_grad
     domain = "moderate" if recipe.op.grows == "explodes" else recipe.domains[at] or "any"
     several = recipe.op.grows in ("contracts", "multiplies_all", "raises", "explodes") and not recipe.view
     return leaves.make_leaf(state, shape, _literals(state, domain, dtype, several), dtype, flag)
