@@ -57,7 +57,7 @@ def test_samples_print_what_they_show(page, tmp_path):
 
 @pytest.mark.parametrize("page", ["README.md", "docs/adapters.md"])
 def test_the_adapter_in_the_documents_conforms(tmp_path, page):
-    """It shows enough that a rule is held; what it does not support is in few programs."""
+    """It shows enough that a rule is held."""
     pytest.importorskip("micrograd")
     blocks = BLOCK.findall((ROOT / "docs/adapters.md").read_text())
     in_readme = re.search(r"\n    from micrograd.*?\n\n(?=\S)", (ROOT / "README.md").read_text(), re.DOTALL)
@@ -68,7 +68,7 @@ def test_the_adapter_in_the_documents_conforms(tmp_path, page):
     (tmp_path / "mine.py").write_text(texts[page])
     found = printed("autograd-conformance grade mine.py --programs 200 --source prng", tmp_path)
     assert "cases     1 held, 0 broken" in found
-    assert re.search(r"(19\d|200) agree, 0 diverge", found)
+    assert "200 agree, 0 diverge" in found
     assert found.endswith("\nmine conforms\n")
 
 
