@@ -121,8 +121,8 @@ mul_scalar.wrt(x=lambda g, y: g.mul_scalar(conj(y)))
 
 
 def _quotient(x, y):
-    """``x / y``; ``x`` may be the number that a function was given first."""
-    return x.div(y) if hasattr(x, "div") else y.new_full((), x).div(y)
+    """``x / y``; ``x`` may be the number that a function was given first, which hooks never pack."""
+    return x.div(y) if hasattr(x, "div") else type(y).div(x, y)
 
 
 _QUOTIENT: dict[str, Any] = {"dtypes": "float", "complex": True, "domain": {"y": "power_of_two"}}

@@ -26,6 +26,7 @@ INTERNAL: dict[str, Callable[..., Any]] = {
     "_logical_and": torch.logical_and,
     "_where": lambda x, condition, y: torch.where(condition, x, y),
     "_is_recorded": lambda x: torch.is_grad_enabled(),
+    "div": torch.div,  # which takes a number first, too
     "squeeze_fresh": torch.Tensor.squeeze_,
     "_cat": lambda *parts, dim, sizes: torch.cat(parts, dim),
     "clone_contiguous": lambda x: x.clone(memory_format=torch.contiguous_format),

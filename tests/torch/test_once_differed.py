@@ -17,6 +17,14 @@ from specs.callbacks import MODULES
 from specs.fact import DENSITIES
 
 PROGRAMS = {
+    "a number that was given first is packed by no hook, nor where it is divided anew": """
+i = torch.tensor([-1.0, 1.0, 0.5], requires_grad=True)
+j = torch.div(0.5, i)
+k = torch.tensor([1.5, 1.0, -0.5])
+with torch.autograd.graph.saved_tensors_hooks(lambda t: t.clone(), lambda t: t.clone()):
+    n, = torch.autograd.grad(j, i, k, create_graph=True)
+m, = torch.autograd.grad(n, i, k)
+""",
     "what a function that raises was given is rounded like the result": """
 e = torch.tensor([complex(1.0, -1.0), complex(0.5, 1.0), complex(-1.0, -0.5), 0j], requires_grad=True)
 with torch.autograd.graph.saved_tensors_hooks(lambda t: 1 / 0, lambda t: t):
