@@ -17,6 +17,9 @@ from specs.rule import RULES
 
 T = TypeVar("T", bound=Hashable)
 
+LIBRARY = frozenset(rule.id for rule in RULES.values() if not rule.in_programs)
+"""The rules that no program could show to hold: what is built on tensors."""
+
 
 @dataclass
 class Blame:
@@ -135,7 +138,7 @@ def _convict(cases: Sequence[Witnessed], held: set[str], blame: Blame) -> None:
 
 def _of_library(case: Witnessed) -> bool:
     """Tell whether a case is about what is built on tensors, and breaks where they do."""
-    return any(rule in RULES and not RULES[rule].in_programs for rule in case.rules[:1])
+    return any(rule in LIBRARY for rule in case.rules[:1])
 
 
 def _options(case: Witnessed, rules: Iterable[str], held: set[str]) -> tuple[str, ...]:
@@ -175,7 +178,7 @@ def _suspect(findings: Sequence[Finding], held: set[str], confirmed: set[str], b
             blame.explains.update(dict.fromkeys(known, finding.alike))
             if not known:
                 named = (options,) if finding.explained_by else (options, finding.because)
-                open_to = (tuple(rule for rule in rules if rule not in held | confirmed) for rules in named)
+                open_to = (_open(rules, finding.fact, held | confirmed) for rules in named)
                 left[finding] = next(filter(None, open_to), options)
     for rule, alike in _fewest(left, blame, lambda finding: finding.alike, _by_rank).items():
         sure = rule not in held and any(rule in finding.explained_by for finding in alike)
@@ -184,6 +187,15 @@ def _suspect(findings: Sequence[Finding], held: set[str], confirmed: set[str], b
             tied = set.intersection(*(set(finding.explained_by) for finding in alike)) - held - confirmed
             blame.broken |= tied
             blame.explains.update(dict.fromkeys(tied - {rule}, blame.explains[rule]))
+
+
+def _open(rules: tuple[str, ...], fact: str, acquitted: set[str]) -> tuple[str, ...]:
+    """Return the rules that may be suspect of a fact: not those that were seen to hold, and of the
+    library's only those that decide it.
+    """
+    kind = fact.partition(".")[0]
+    others = {rule for rule in LIBRARY.intersection(rules) if kind not in RULES[rule].decides}
+    return tuple(rule for rule in rules if rule not in acquitted | others)
 
 
 def _by_rank(finding: Finding, rank: int) -> float:
