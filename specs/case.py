@@ -7,19 +7,21 @@ any torch-shaped namespace; ``conformance/program`` parses cases into Programs.
 from __future__ import annotations
 
 import ast
+import builtins
 import contextlib
 import inspect
 import re
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
+from types import CodeType, FunctionType, SimpleNamespace
 from typing import Any
 
 from specs.callbacks import CLASSES, custom_function
-from specs.chapter import code_of, helpers_of, shared_by, tree_of
+from specs.chapter import calls_others, code_of, functions_of, helpers_of, shared_in, tree_of
 from specs.rule import RULES, classify, classify_warning
 
 CASES_DIR = Path(__file__).parent / "cases"
@@ -67,6 +69,11 @@ class Case:
     def helpers(self) -> tuple[str, ...]:
         """Sources of what it needs of its chapter and of those that it imports from."""
         return helpers_of(self.path, self.name)
+
+    @property
+    def calls_others(self) -> bool:
+        """True if it names anything of those, or an attribute that is called as one of them."""
+        return calls_others(self.path, self.name)
 
     @property
     def script(self) -> str:
@@ -134,38 +141,46 @@ def warned(rule: str) -> Iterator[None]:
         raise NotAsExpected(f"expected a warning by {rule}, got {texts}")
 
 
-def _text_of(lines: list[str], node: ast.stmt) -> str:
-    """The source of a statement that begins its line; `ast.get_source_segment` splits the file anew."""
-    assert node.end_lineno is not None
-    *whole, last = lines[node.lineno - 1 : node.end_lineno]
-    return "\n".join([*whole, last.encode()[: node.end_col_offset].decode()])
+def _end_of(lines: list[str], first: int) -> int:
+    """The line with which a function ends that begins on line ``first``; what follows is not indented."""
+    end = first
+    for number in range(first + 1, len(lines) + 1):
+        line = lines[number - 1]
+        if line and line[0] not in " )]}":
+            break
+        if line.strip():
+            end = number
+    return end
 
 
-def _case(path: Path, lines: list[str], function: ast.FunctionDef) -> Case:
-    doc = ast.get_docstring(function) or ""
+def _case(path: Path, lines: list[str], function: CodeType) -> Case:
+    doc = inspect.getdoc(FunctionType(function, {})) or ""
     rules = tuple(rule.strip() for group in _RULES_NAMED.findall(doc) for rule in group.split(","))
+    first = function.co_firstlineno
     return Case(
         chapter=path.stem,
-        name=function.name,
+        name=function.co_name,
         rules=tuple(dict.fromkeys(rules)),
         seeds=tuple(dict.fromkeys(_SEED.findall(doc))),
         truth=_RULES_NAMED.split(doc.partition("\n\n")[0])[0].strip().replace("\n", " "),
-        text=_text_of(lines, function),
-        line=function.lineno,
+        text="\n".join(lines[first - 1 : _end_of(lines, first)]),
+        line=first,
         path=path,
     )
 
 
 @cache
 def cases(folder: Path = CASES_DIR) -> tuple[Case, ...]:
-    """Read all cases below ``folder``, by chapter, in the order of the files."""
+    """Read all cases below ``folder``, by chapter, in the order of the files.
+
+    They are found in the code that Python keeps of each file, since to parse all takes a second.
+    """
     found = []
     for path in sorted(folder.glob("*.py")):
         if path.stem.startswith("_"):
             continue
         lines = path.read_text(encoding="utf-8").split("\n")
-        functions = [node for node in tree_of(path).body if isinstance(node, ast.FunctionDef)]
-        found += [_case(path, lines, node) for node in functions if not node.name.startswith("_")]
+        found += [_case(path, lines, each) for each in functions_of(path) if each.co_name[0] != "_"]
     return tuple(found)
 
 
@@ -173,24 +188,41 @@ def functions(
     chapter: str, namespace: Any, folder: Path = CASES_DIR, cuda: str = "cuda"
 ) -> dict[str, Callable[[], None]]:
     """Return a chapter's cases with ``torch`` bound to ``namespace``, and the device ``cuda`` for `cuda`."""
-    path = folder / f"{chapter}.py"
-    given: dict[str, Any] = {"torch": namespace, "refused": refused, "warned": warned, "__name__": chapter}
-    given |= {name: _shared(name, file, namespace, cuda) for name, file in shared_by(path).items()}
-    scope = dict(given)
-    exec(code_of(path, cuda), scope)
-    return {name: value for name, value in scope.items() if inspect.isfunction(value) and name not in given}
+    given = {"torch": namespace, "refused": refused, "warned": warned}
+    scope = {"__name__": chapter, "__builtins__": _builtins(namespace, cuda), **given}
+    exec(code_of(folder / f"{chapter}.py", cuda), scope)
+    functions = {name: value for name, value in scope.items() if inspect.isfunction(value)}
+    return {name: value for name, value in functions.items() if value.__globals__ is scope}
 
 
-def _shared(name: str, file: Path, namespace: Any, cuda: str) -> Any:
-    """Return a custom function, or another function that chapters share, in a namespace."""
-    if name in CLASSES:
-        try:
-            return custom_function(name, namespace)
-        except AttributeError as error:
-            return _Absent(f"{name} cannot be made: {error}")
-    scope = {"torch": namespace}
-    exec(code_of(file, cuda), scope)
-    return scope[name]
+def _builtins(namespace: Any, cuda: str) -> dict[str, Any]:
+    """Python's builtins, but that to import torch gives the namespace, and what is shared is bound to it."""
+
+    def given(name: str, scope: Any = None, local: Any = None, names: Any = (), level: int = 0) -> Any:
+        if name == "torch":
+            return namespace
+        file = shared_in(name)
+        if file is None:
+            return __import__(name, scope, local, names, level)
+        return _shared(file, names, namespace, cuda)
+
+    return vars(builtins) | {"__import__": given}
+
+
+def _shared(file: Path, names: Iterable[str], namespace: Any, cuda: str) -> SimpleNamespace:
+    """Return custom functions, or other functions that chapters share, in a namespace."""
+    scope: dict[str, Any] = {"__builtins__": _builtins(namespace, cuda)}
+    if not CLASSES.keys() >= set(names):
+        exec(code_of(file, cuda), scope)
+    found = {name: _custom(name, namespace) if name in CLASSES else scope[name] for name in names}
+    return SimpleNamespace(**found)
+
+
+def _custom(name: str, namespace: Any) -> Any:
+    try:
+        return custom_function(name, namespace)
+    except AttributeError as error:
+        return _Absent(f"{name} cannot be made: {error}")
 
 
 class _Absent:

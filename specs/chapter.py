@@ -1,12 +1,15 @@
-"""The modules in ``specs/cases``: their code without imports, and what their functions need of elsewhere."""
+"""The modules in ``specs/cases``: their code, and what their functions need of elsewhere."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dis import get_instructions
 from functools import cache, lru_cache
+from importlib.machinery import SourceFileLoader
+from inspect import CO_NEWLOCALS
 from pathlib import Path
-from typing import Any
+from types import CodeType
 
 _SHARED = "specs.cases."
 
@@ -21,13 +24,23 @@ def tree_of(path: Path) -> ast.Module:
 
 
 @cache
-def code_of(path: Path, cuda: str) -> Any:
-    """Compile a module for the device ``cuda``, without its imports of torch and specs, which are bound when
-    it is run.
+def code_of(path: Path, cuda: str) -> CodeType:
+    """Return the code of a module for the device ``cuda``. Python keeps what it has compiled, as of any
+    module, unless another device must be written into it.
     """
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    tree.body = [node for node in tree.body if not _is_given(node)]
-    return compile(tree if cuda == "cuda" else _OnDevice(cuda).visit(tree), str(path), "exec")
+    text = path.read_text(encoding="utf-8")
+    if cuda == "cuda" or "cuda" not in text:
+        return compiled(path)
+    return compile(_OnDevice(cuda).visit(ast.parse(text)), str(path), "exec", dont_inherit=True)
+
+
+@lru_cache(maxsize=8)
+def compiled(path: Path) -> CodeType:
+    """Return the code of a module as it stands."""
+    name = f"{_SHARED}{path.stem}"
+    found = SourceFileLoader(name, str(path)).get_code(name)
+    assert found is not None
+    return found
 
 
 class _OnDevice(ast.NodeTransformer):
@@ -48,21 +61,37 @@ class _OnDevice(ast.NodeTransformer):
         return node
 
 
-def _is_given(node: ast.stmt) -> bool:
-    if isinstance(node, ast.Import):
-        return node.names[0].name == "torch"
-    return isinstance(node, ast.ImportFrom) and (node.module or "").startswith("specs")
+def functions_of(path: Path) -> list[CodeType]:
+    """Return the code of each function at the top level of a module, in their order."""
+    inner = (each for each in compiled(path).co_consts if isinstance(each, CodeType))
+    return [each for each in inner if each.co_flags & CO_NEWLOCALS and each.co_name.isidentifier()]
+
+
+def calls_others(path: Path, name: str) -> bool:
+    """Tell whether a module's function names anything that the module has beside torch and specs."""
+    (own,) = (each for each in functions_of(path) if each.co_name == name)
+    stored = {each.argval for each in get_instructions(compiled(path)) if each.opname == "STORE_NAME"}
+    return not _names_in(own).isdisjoint(stored - {"torch", "refused", "warned"})
+
+
+def _names_in(code: CodeType) -> set[str]:
+    inner = (each for each in code.co_consts if isinstance(each, CodeType))
+    return set(code.co_names).union(*map(_names_in, inner))
+
+
+def shared_in(module: str) -> Path | None:
+    """Return the file of a module that holds what chapters share, or None if its name is of another kind."""
+    if not module.startswith(_SHARED):
+        return None
+    return Path(__file__).parent / "cases" / f"{module.removeprefix(_SHARED)}.py"
 
 
 @cache
-def shared_by(path: Path) -> dict[str, Path]:
-    """Return the names that a module imports from other modules of its kind, with the file of each."""
-    return {
-        alias.name: Path(__file__).parent / "cases" / f"{node.module[len(_SHARED) :]}.py"
-        for node in tree_of(path).body
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(_SHARED)
-        for alias in node.names
-    }
+def _shared_by(path: Path) -> dict[str, Path]:
+    """The names that a module imports from other modules of its kind, with the file of each."""
+    imports = [node for node in tree_of(path).body if isinstance(node, ast.ImportFrom)]
+    files = ((node, shared_in(node.module or "")) for node in imports)
+    return {alias.name: file for node, file in files if file is not None for alias in node.names}
 
 
 @lru_cache(maxsize=8)
@@ -72,7 +101,7 @@ def _defined(path: Path) -> dict[str, ast.stmt]:
     for node in tree_of(path).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             found[node.name] = node
-        elif isinstance(node, ast.Import) and not _is_given(node):
+        elif isinstance(node, ast.Import) and node.names[0].name != "torch":
             found |= {alias.asname or alias.name: node for alias in node.names}
     return found
 
@@ -89,7 +118,7 @@ def _needed(path: Path, node: ast.stmt) -> Iterator[str]:
     for named in ast.walk(node):
         if not isinstance(named, ast.Name) or getattr(node, "name", "") == named.id:
             continue
-        where = shared_by(path).get(named.id, path)
+        where = _shared_by(path).get(named.id, path)
         helper = _defined(where).get(named.id)
         if helper is not None:
             yield from _needed(where, helper)

@@ -93,7 +93,12 @@ def witness(spec: str, case: str) -> Witnessed:
 
 def case_of(id: str) -> Case:
     """The case of that id; raises KeyError where there is none."""
-    return {case.id: case for case in cases()}[id]
+    return _by_id()[id]
+
+
+@cache
+def _by_id() -> dict[str, Case]:
+    return {case.id: case for case in cases()}
 
 
 def _diagnosed(case: Case, broken: Witnessed, adapter: Any) -> Witnessed:

@@ -24,7 +24,7 @@ TORCH = load("torch")
 CALLING_OTHERS = [
     case
     for case in cases()
-    if case.helpers and case.holds_for(torch.__version__) and not case.departed_by(torch.__version__)
+    if case.calls_others and case.holds_for(torch.__version__) and not case.departed_by(torch.__version__)
 ]
 SEEDS = (
     "000_725a8afb72183ef2.txt",
@@ -69,6 +69,19 @@ def test_every_module_has_cases() -> None:
     modules = {path.stem for path in CASES_DIR.glob("[!_]*.py")}
     assert modules == {case.chapter for case in cases()}
     assert len(cases()) >= 200
+
+
+def test_a_case_is_the_text_of_its_function() -> None:
+    """Files are read without being parsed, and their syntax trees say the same."""
+    for path in CASES_DIR.glob("[!_]*.py"):
+        text = path.read_text(encoding="utf-8")
+        lines = text.split("\n")
+        parsed = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
+        told = [
+            (each.name, each.lineno, "\n".join(lines[each.lineno - 1 : each.end_lineno])) for each in parsed
+        ]
+        found = [(case.name, case.line, case.text) for case in cases() if case.path == path]
+        assert found == [each for each in told if not each[0].startswith("_")]
 
 
 def test_case_ids_are_unique() -> None:
