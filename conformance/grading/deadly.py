@@ -8,6 +8,7 @@ takes seconds, and fewer are tried.
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import signal
 from collections.abc import Callable
@@ -86,6 +87,7 @@ def _in_a_new_process(program: Program, side: str, density: str) -> Death | None
 def _in_a_process(program: Program, side: str, density: str) -> Death | None:
     """Run a program in a child of this process; return its death, if it dies."""
     read, write = os.pipe()
+    gc.freeze()  # else the child's collector writes to all that it shares with this process
     child = os.fork()
     if child == 0:
         os.close(read)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import json
 import os
 import pickle
@@ -146,6 +147,7 @@ def _trace_in_a_child(answers: int, adapter: Any, program: Any, density: str, se
     if getattr(adapter, "device", "cpu") == "cuda":
         _answer(answers, lambda: _trace(answers, adapter, program, density, seconds))
         return json.dumps(None)
+    gc.freeze()  # else the child's collector writes to all that it shares with this process
     with warnings.catch_warnings(action="ignore"):  # of the thread that reads, which the child does without
         child = os.fork()
     if child == 0:

@@ -41,9 +41,13 @@ def resolve_neg(x: Tensor) -> Tensor:
 
 def _is_shown_apart(array: np.ndarray) -> bool:
     """Return whether an odd number of conjugations lies between an array and the memory shown."""
-    odd, at = False, _memory(array)
-    while (pair := STATE.shown_apart.get(id(at))) is not None and pair[1]() is at:
-        odd, at = not odd, _memory(pair[0])
+    odd, at = False, array
+    while at is not None:
+        pair = STATE.shown_apart.get(id(at))
+        if pair is not None and pair[1]() is at:
+            odd, at = not odd, pair[0]
+        else:
+            at = getattr(at, "base", None)
     return odd
 
 

@@ -44,7 +44,9 @@ def _behind(
     if not (recorded and by("nn/backward-hooks-stand-before-and-behind")):
         return values, []
     aliases = BackwardHookFunction.apply(*[values[at] for at in places])
-    node = next(x.grad_fn for x in aliases if x.grad_fn is not None)
+    node = next((x.grad_fn for x in aliases if x.grad_fn is not None), None)
+    if node is None:
+        refuse_by("nn/backward-hooks-need-floats")
     node.register_hook(hook)
     replaced = list(values)
     for at, alias in zip(places, aliases, strict=True):

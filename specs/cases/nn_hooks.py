@@ -83,3 +83,19 @@ def backward_pre_hooks_return_as_many_gradients():
     m.register_full_backward_pre_hook(lambda module, go: (go[0] * 3,))
     m(x).sum().backward()
     assert x.grad.tolist() == [3.0, 3.0]
+
+
+def backward_hooks_need_floats():
+    """Integers that an in-place op made require grad have no node for a hook; beside floats they do no harm.
+
+    Rule: nn/backward-hooks-need-floats.
+    """
+    n = torch.tensor(2)
+    n.fill_(torch.tensor(3.0, requires_grad=True))
+    assert n.requires_grad
+    m = torch.nn.Identity()
+    handle = m.register_full_backward_hook(lambda module, gi, go: gi)
+    with refused("nn/backward-hooks-need-floats"):
+        m(n)
+    handle.remove()
+    assert m(n) is n

@@ -135,3 +135,18 @@ def numpy_of_a_conjugate_is_refused():
     assert y.real.numpy().tolist() == [1.0, 3.0]
     z = y.resolve_conj()
     assert z.numpy().tolist() == [1 - 2j, 3 + 1j]
+
+
+def conjugates_keep_the_strides():
+    """A conjugate shows its source's elements where they lie.
+
+    Rule: view/shares-storage.
+    """
+    row = torch.tensor([[1 + 1j], [2 - 1j]]).t()
+    assert row.conj().stride() == row.stride() == (1, 1)
+    x = torch.tensor([[1 + 1j, 2 - 1j, 3j], [4 + 0j, 5 + 0j, 6j]])
+    y = x[:, ::2].conj()
+    assert y.stride() == (3, 2) and y.clone().stride() == (2, 1)
+    rows = x[:1].expand(2, 3).conj()
+    x[:1].mul_(2)
+    assert rows.stride() == (0, 1) and rows.tolist() == [[2 - 2j, 4 + 2j, -6j]] * 2

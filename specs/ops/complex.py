@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from specs.active_rules import by
 from specs.kind import Tensor
@@ -36,17 +37,19 @@ def conj_beside(g: Any, y: Any) -> Any:
     node="ConjBackward0",
     view=True,
     dtypes="keep",
-    layout=("x",),
+    layout=(),
     complex=True,
     shown_apart=True,
 )
 def _conj(x: Tensor) -> Any:
     """The conjugates.
 
-    A view, which shares the version of its source. NB: PyTorch conjugates it when it is read; here it has
-    memory of its own, and a later write to either shows in the other.
+    A view, which shares the version and the strides of its source. NB: PyTorch conjugates it when it is read;
+    here it has memory of its own, and a later write to either shows in the other.
     """
-    return np.asarray(np.conjugate(x))
+    span = sum((size - 1) * step for size, step in zip(x.shape, x.strides, strict=True)) if x.size else 0
+    memory = np.empty(1 + span // x.itemsize, x.dtype)
+    return np.conjugate(x, out=as_strided(memory, x.shape, x.strides))
 
 
 _conj.wrt(x=lambda g: conj(g))
