@@ -260,7 +260,8 @@ class DataFlow:
         whole = overwrites(step.op) and targets == {memory.owner for memory in memories_of(targets)}
         values = [*step.args[1:], *(value for _, value in step.kwargs)]
         level = self._level(index, step, self._tensors([*refs(values)]) if whole else operands)
-        self._passed |= level  # what is saved of the result is packed by hooks
+        if saves_by_hooks(step):
+            self._passed |= level  # the result may be what is saved
         for memory in memories_of(targets):
             memory.write(level)
             if whole and len(targets) == 1:
