@@ -74,7 +74,7 @@ def interpreter_of(spec: str) -> Interpreter:
     if spec.startswith(ISOLATED):
         return Interpreter(spec.removeprefix(ISOLATED), label="isolated")
     if not spec.startswith(PYTHON):
-        return Interpreter(spec)
+        return Interpreter(spec, label=Path(spec).name[-40:])
     python, _, inner = spec.removeprefix(PYTHON).partition(":")
     found = which(os.path.expanduser(python))
     if found is None or not inner:

@@ -107,6 +107,18 @@ def test_what_is_built_in_is_the_same_in_a_process_of_its_own():
         adapter.close()
 
 
+def test_a_file_that_shows_what_is_built_in_goes_by_the_name_of_the_file(tmp_path):
+    """Reports would tell two participants of one name."""
+    (tmp_path / "patched.py").write_text(
+        "from conformance.adapters import load_here\nadapter = load_here('reference')\n", encoding="utf-8"
+    )
+    adapter = load(str(tmp_path / "patched.py"))
+    try:
+        assert adapter.name == "reference (patched.py)"
+    finally:
+        adapter.close()
+
+
 def test_another_interpreter_gets_no_path_of_this_one():
     place = interpreter_of(f"python:{sys.executable}:torch")
     assert not any("site-packages" in path for path in place.environment["PYTHONPATH"].split(os.pathsep))
