@@ -19,6 +19,7 @@ from typing import Any
 from conformance.adapters.capabilities import Capabilities
 from conformance.adapters.errors import BROKEN, AdapterError
 from conformance.adapters.interpreter import interpreter_of
+from conformance.adapters.stragglers import MARK, end_marked
 from conformance.execution.flight_recorder import isolated
 from conformance.execution.trace import UNBOUND, Crashed, Observation, Trace
 from conformance.execution.waiting import Patience
@@ -128,12 +129,13 @@ class Remote:
     # the process
 
     def _start(self) -> Any:
+        self._mark = f"{os.getpid()}-{time.monotonic_ns()}"
         try:
             self._process = subprocess.Popen(
                 self._interpreter.command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                env=self._interpreter.environment,
+                env=self._interpreter.environment | {MARK: self._mark},
                 process_group=0,  # what it does to its group reaches nobody else
             )
         except OSError as error:
@@ -150,6 +152,7 @@ class Remote:
                 os.killpg(process.pid, signal.SIGKILL)  # and what it has started
             process.kill()
             process.wait()
+            end_marked(self._mark)  # and what has left its group
             for pipe in (process.stdin, process.stdout):
                 if pipe is not None:
                     with contextlib.suppress(OSError):

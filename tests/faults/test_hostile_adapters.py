@@ -147,6 +147,23 @@ def test_what_an_implementation_forks_ends_with_it(remote, tmp_path):
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
+@pytest.mark.parametrize("end", ["pass", "os._exit(3)"], ids=["closed", "ended by itself"])
+def test_what_an_implementation_starts_in_a_session_of_its_own_ends_with_it(remote, tmp_path, end):
+    """Its group is ended, and what has left that group is known by its environment."""
+    pids = tmp_path / "pids"
+    starts = f"""
+    started = subprocess.Popen(["sleep", "1000"], start_new_session=True)
+    with open({str(pids)!r}, "a") as file: file.write(f"{{started.pid}} ")
+    {end}
+    return Value()"""
+    mine = remote(adapter(perform=starts, more="import subprocess"))
+    mine.run_program(PROGRAM, "each")
+    mine.close()
+    started = pids.read_text().split()
+    assert (bool(started), []) == (True, list(filter(running, started)))
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
 def test_a_fork_ends_also_where_its_parent_ended_before_it_ran(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
