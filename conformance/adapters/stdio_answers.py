@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from difflib import get_close_matches
 from typing import Any
 
 from conformance.adapters.capabilities import Capabilities
@@ -16,12 +15,10 @@ from conformance.execution.trace import (
     Crashed,
     Observation,
     Outcome,
-    Refused,
     Unsupported,
 )
-from conformance.execution.wire import WireError, in_whole_characters
+from conformance.execution.wire import WireError, in_whole_characters, refused_by
 from specs.fact import GRAD_FACTS, TOPOLOGY, UNSEEN
-from specs.rule import RULES
 
 _WRONG = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
 
@@ -115,10 +112,7 @@ def _outcome(held: dict[str, Any]) -> Outcome:
         case {"unbound": True}:
             return UNBOUND
         case {"refused": str(rule)}:
-            if rule and rule not in RULES:
-                near = get_close_matches(rule, RULES, 1, 0.5)
-                raise ValueError(f"{rule!r:.60} is no rule{f', did you mean {near[0]!r}?' if near else ''}")
-            return Refused(rule, str(held.get("message", "")))
+            return refused_by(rule, str(held.get("message", "")))
         case {"unsupported": str(why)}:
             return Unsupported(why)
         case {"crashed": str(error)}:

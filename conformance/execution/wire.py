@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import struct
+from difflib import get_close_matches
 from typing import Any
 
 from conformance.execution.trace import (
@@ -22,6 +23,7 @@ from conformance.execution.trace import (
 )
 from conformance.program import Program
 from specs.fact import FACTS, GRAD_FACTS, TOPOLOGY, UNSEEN
+from specs.rule import RULES
 
 LARGEST = 1 << 24
 """Bytes that the trace of a program may take."""
@@ -125,12 +127,20 @@ def _done(held: Any) -> Outcome:
         case "unbound":
             return UNBOUND
         case ["refused", str(rule), str(message)]:
-            return Refused(rule, message)
+            return refused_by(rule, message)
         case ["unsupported", str(why)]:
             return Unsupported(why)
         case ["crashed", str(error)]:
             return Crashed(error)
     raise WireError(f"{held!r:.60} is no outcome")
+
+
+def refused_by(rule: str, message: str) -> Refused:
+    """Return a refusal by a rule, or by an empty name; raises WireError where no rule has that name."""
+    if rule and rule not in RULES:
+        near = get_close_matches(rule, RULES, 1, 0.5)
+        raise WireError(f"{rule!r:.60} is no rule{f', did you mean {near[0]!r}?' if near else ''}")
+    return Refused(rule, message)
 
 
 def _facts(held: dict[str, Any]) -> dict[str, tuple[Any, ...]]:

@@ -41,7 +41,8 @@ def resolve_neg(x: Tensor) -> Tensor:
 
 def _is_shown_apart(array: np.ndarray) -> bool:
     """Return whether an odd number of conjugations lies between an array and the memory shown."""
-    odd, at = False, array
+    odd = False
+    at: Any = array
     while at is not None:
         pair = STATE.shown_apart.get(id(at))
         if pair is not None and pair[1]() is at:

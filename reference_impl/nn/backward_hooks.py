@@ -44,10 +44,10 @@ def _behind(
     if not (recorded and by("nn/backward-hooks-stand-before-and-behind")):
         return values, []
     aliases = BackwardHookFunction.apply(*[values[at] for at in places])
-    node = next((x.grad_fn for x in aliases if x.grad_fn is not None), None)
-    if node is None:
+    nodes = [x.grad_fn for x in aliases if x.grad_fn is not None]
+    if not nodes:
         refuse_by("nn/backward-hooks-need-floats")
-    node.register_hook(hook)
+    nodes[0].register_hook(hook)
     replaced = list(values)
     for at, alias in zip(places, aliases, strict=True):
         replaced[at] = alias

@@ -204,6 +204,9 @@ BROKEN = {
     ),
     "a shape without end": adapter(facts="return {'shape': iter(int, 1)}"),
     "a refusal that is no rule": adapter(perform="raise ValueError", refusal="return 5"),
+    "a refusal by a rule that there is not": adapter(
+        perform="raise ValueError", refusal="return 'backward/second_time'"
+    ),
     "facts without end": adapter(more="def f(): return f()", facts="return f()"),
     "an error that cannot be told": adapter(
         more="class E(Exception):\n    def __str__(self): raise ValueError('str')", perform="raise E"
