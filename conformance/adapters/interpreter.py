@@ -22,6 +22,7 @@ HOST = "conformance.grading.host"
 PACKAGES = ("conformance", "specs", "reference_impl")
 START = f"""
 import sys
+sys.path.append(sys.path.pop(0))
 lacks = ""
 if sys.version_info < (3, 11):
     lacks = "it is Python %d.%d, and the suite needs 3.11 there" % sys.version_info[:2]
@@ -57,12 +58,15 @@ class Interpreter:
         """The command that starts its process."""
         if self.python:
             return [self.python, "-c", START, self.spec]
-        return [sys.executable, "-m", HOST, self.spec]
+        return [sys.executable, "-P", "-m", HOST, self.spec]
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables of its process: another interpreter gets no library of this one."""
-        paths = [str(_alone())] if self.python else [str(_root()), *filter(None, sys.path)]
+        """The variables of its process: another interpreter gets no library of this one.
+
+        The current folder comes last: files in it may have the names of modules that the process needs.
+        """
+        paths = [str(_alone())] if self.python else [str(_root()), *filter(None, sys.path), os.getcwd()]
         kept = {key: value for key, value in os.environ.items() if key not in ("PYTHONHOME", "PYTHONPATH")}
         if not self.python:
             kept = dict(os.environ)

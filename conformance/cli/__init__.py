@@ -30,6 +30,7 @@ from conformance.cli.streams import failure_of_output, make_streams_last
 from conformance.cli.trouble import NOTHING_YET, Trouble, one_line
 from conformance.execution.interruption import interrupted
 from conformance.execution.isolate import ProcessesKilled
+from conformance.grading.arguments import OPTIMIZED
 from conformance.grading.check import installed
 from conformance.report.exit_codes import EXIT_CODES, SUITE_FAILED
 from conformance.report.value import INTERRUPTED, PROCESSES_KILLED, Ending, Verdict
@@ -131,6 +132,8 @@ def main() -> None:
 
 def _command() -> int:
     """Run the command that the arguments name; return its exit code."""
+    if sys.flags.optimize:
+        raise Trouble(*OPTIMIZED)
     try:
         code = app(prog_name="autograd-conformance", standalone_mode=False) or 0
     except Exception as error:

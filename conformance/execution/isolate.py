@@ -3,7 +3,6 @@
 `survive` maps a function over items and yields results in the items' order whatever the number of workers or
 the size of chunks. An item whose process dies (or hangs) is tried again, alone; if that dies twice alike, it
 yields a `Died`: a process that somebody else killed is no result. The work goes on in a fresh process.
-Nothing here knows what the items are; running one program isolated lives in `grading.isolated`.
 """
 
 from __future__ import annotations
@@ -26,9 +25,10 @@ from multiprocessing import connection
 from pathlib import Path
 from typing import Any
 
+from conformance.execution import starting
 from conformance.execution.flight_recorder import GIVEN_UP, FlightRecorder, record_to
 from conformance.execution.interruption import interrupted
-from conformance.execution.starting import ProcessesKilled, begin, folder_of_this_process, is_abandoned
+from conformance.execution.starting import ProcessesKilled
 from conformance.execution.waiting import Patience, doing_of_process
 from conformance.program import Program
 
@@ -80,6 +80,7 @@ def _serve(function: Callable[[Any], Any], pipe: connection.Connection, record: 
     """A process's life: chunks in, results out, each item recorded before it begins."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    starting.restore_environment()
     threading.Thread(target=_end_with_the_parent, args=(Path(record).parent,), daemon=True).start()
     try:
         recorder = record_to(record)
@@ -116,7 +117,7 @@ def _end_with_the_parent(folder: Path) -> None:
         while parent.is_alive() and os.getppid() == server:
             parent.join(1)
         for _ in range(10):
-            if is_abandoned(folder.parent):
+            if starting.is_abandoned(folder.parent):
                 shutil.rmtree(folder.parent, ignore_errors=True)
                 break
             time.sleep(0.1)  # its end is told before it is over
@@ -177,8 +178,8 @@ class _Pool:
         if hasattr(self.context, "set_forkserver_preload"):
             self.context.set_forkserver_preload(list(preload))
         self.function, self.alike, self.items_per_process = function, alike, items_per_process
-        # In the folder of this process, which a worker clears away if this process cannot.
-        self.folder = tempfile.mkdtemp(prefix="records-", dir=folder_of_this_process())
+        # A worker clears the folder of this process away if this process cannot.
+        self.folder = tempfile.mkdtemp(prefix="records-", dir=starting.folder_of_this_process())
         self.workers: list[_Worker] = []
         self.deaths: dict[int, list[Died]] = {}
         self._made = 0
@@ -189,7 +190,7 @@ class _Pool:
         FlightRecorder.make(path)
         ours, theirs = self.context.Pipe()
         process = self.context.Process(target=_serve, args=(self.function, theirs, str(path)), daemon=True)
-        begin(process)
+        starting.begin(process)
         theirs.close()
         worker = _Worker(process, ours, FlightRecorder(str(path)))
         self.workers.append(worker)

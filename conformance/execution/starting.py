@@ -29,6 +29,9 @@ each: what was killed is there a while.
 _OWNED = "owned"
 """A file in the folder of a process, which it holds locked as long as it lives."""
 
+_SAFE_PATH, _OURS = "PYTHONSAFEPATH", "while it begins"
+"""The variable by which Python leaves out the current folder, and the value that it has from here."""
+
 _BEGINNING = threading.RLock()
 _held: dict[str, int] = {}
 
@@ -85,7 +88,7 @@ def _temporary_folder() -> str:
 def begin(process: Any) -> None:
     """Start a process, also where what starts them has been killed: then another does."""
     for tries in range(1, MOST_TRIES + 1):
-        with contextlib.suppress(EOFError, ConnectionError), _BEGINNING, _a_main_that_exists():
+        with contextlib.suppress(EOFError, ConnectionError), _BEGINNING, _a_main_that_exists(), _safe_path():
             process.start()
             return
         time.sleep(tries * PAUSE)
@@ -105,3 +108,24 @@ def _a_main_that_exists() -> Iterator[None]:
         yield
     finally:
         main.__file__ = file
+
+
+@contextlib.contextmanager
+def _safe_path() -> Iterator[None]:
+    """Keep the current folder off the path of what starts processes: a file there may be named like a module
+    that it imports.
+    """
+    if _SAFE_PATH in os.environ:
+        yield
+        return
+    os.environ[_SAFE_PATH] = _OURS
+    try:
+        yield
+    finally:
+        del os.environ[_SAFE_PATH]
+
+
+def restore_environment() -> None:
+    """Undo in a process what it was begun with: what an implementation starts is its own affair."""
+    if os.environ.get(_SAFE_PATH) == _OURS:
+        del os.environ[_SAFE_PATH]

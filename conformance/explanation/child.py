@@ -88,7 +88,7 @@ def prepare(
 ) -> tuple[types.CodeType, dict[str, Any]] | None:
     """Make a script the main module; return its code and its names, or None if it is no Python."""
     sys.argv = [name, *arguments]
-    sys.path[0] = str(Path(name).resolve().parent) if name not in ("-", "-c") else ""
+    sys.path.insert(0, str(Path(name).resolve().parent) if name not in ("-", "-c") else "")
     try:
         code = compile(source, name, "exec")
     except (SyntaxError, ValueError) as error:

@@ -96,5 +96,5 @@ def _environment() -> dict[str, str]:
 
 
 def command_of(module: str, *arguments: str) -> list[str]:
-    """Return the command that runs a module of this package."""
-    return [sys.executable, "-m", f"conformance.explanation.{module}", *arguments]
+    """Return the command that runs a module of this package, whatever lies in the current folder."""
+    return [sys.executable, "-P", "-m", f"conformance.explanation.{module}", *arguments]

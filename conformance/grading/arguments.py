@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,19 @@ LIMITS = {"programs": (0, 10**7), "seed": (0, 2**63 - 1), "workers": (1, 1024)}
 SECONDS = (0.1, 86_400.0)
 """The shortest and the longest time limit."""
 
+OPTIMIZED = (
+    "Python leaves out assertions (-O), by which cases are held and torch checks arguments",
+    "unset PYTHONOPTIMIZE, and run python without -O",
+)
+"""The problem with an interpreter that optimizes, and a hint."""
+
 SOURCES = ("hypothesis", "prng", "mutating")
 """The sources of choices behind a program."""
 
 
 def check_arguments(**given: Any) -> None:
     """Check arguments by their names; raises TypeError for another type, ValueError for a value out of range,
-    and RuntimeError in a daemon process, which could not start any.
+    and RuntimeError in a daemon process, which could not start any, and where Python leaves out assertions.
 
     ``workers`` and ``progress`` may be None.
     """
@@ -27,6 +34,8 @@ def check_arguments(**given: Any) -> None:
         raise RuntimeError(
             "a check starts processes, which a daemon process may not: start that with daemon=False"
         )
+    if sys.flags.optimize:
+        raise RuntimeError("{} (hint: {})".format(*OPTIMIZED))
     for name, value in given.items():
         if value is None and name in ("workers", "progress"):
             continue

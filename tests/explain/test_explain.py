@@ -47,6 +47,26 @@ def test_an_error_knows_its_rule_its_tensor_and_the_line_that_caused_it(rule):
     assert names is None or names == error.tensors
 
 
+HELD = {
+    "an attribute in a slot": ("class P:\n    __slots__ = ('w',)\np = P()\np.w = {}\n", "p.w"),
+    "a slot of a base class": (
+        "class B: __slots__ = 'w'\nclass P(B): __slots__ = ()\np = P()\np.w = {}\n", "p.w"
+    ),
+    "a deque": ("from collections import deque\np = deque([{}], maxlen=3)\n", "p[0]"),
+    "beside what refuses to be looked at": (
+        "class E:\n    @property\n    def __class__(self): raise RuntimeError('no')\ne = E()\np = {}\n", "p"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "name"), HELD.values(), ids=HELD)
+def test_a_tensor_is_found_wherever_it_is_held(text, name):
+    found = explained(
+        "import torch\n" + text.format("torch.ones(1, requires_grad=True)") + f"{name}.backward()\n"
+    )
+    assert f"{name}.grad is [1.]" in found.why(f"{name}.grad")
+
+
 def test_looking_does_not_change_the_story():
     """A stale view that nobody read is still refused as a leaf, although every line was looked at."""
     found = explained(

@@ -78,3 +78,33 @@ def test_a_pipe_of_the_shell_is_read(tmp_path):
         assert "x = 1\ny = 2\n" == read_lines(Path(f"/dev/fd/{ours}"), TEXT)
     finally:
         os.close(ours)
+
+
+NAMED_LIKE = ("types", "queue", "random", "json", "copy", "multiprocessing", "numpy", "torch", "hypothesis")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "last"),
+    [
+        (("grade", "--no-cases", "--programs", "3", "--device", "cpu"), "reference conforms"),
+        (("explain", "script.py"), "prints [1.0, 1.0]"),
+        (("adapter", "smoke", "mine.py"), "agree: it works"),
+    ],
+    ids=["grade", "explain", "smoke"],
+)
+def test_files_that_are_named_like_modules_disturb_nobody(tmp_path, arguments, last):
+    """A folder often has a `random.py` or a `types.py`; the command finds the modules that it means."""
+    for name in NAMED_LIKE:
+        (tmp_path / f"{name}.py").write_text("raise SystemExit(0)\n", encoding="utf-8")
+    (tmp_path / "script.py").write_text("print([1.0, 1.0])\n", encoding="utf-8")
+    (tmp_path / "mine.py").write_text(
+        "from conformance.adapters import load_here\nadapter = load_here('reference')\n", encoding="utf-8"
+    )
+    tool = tmp_path / "bin" / "tool.py"  # as the command is installed: its own folder is on the path
+    tool.parent.mkdir()
+    tool.write_text("from conformance.cli import main\nif __name__ == '__main__': main()\n", encoding="utf-8")
+    command = [sys.executable, tool, *arguments]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+    assert 0 == ran.returncode, ran.stderr
+    assert last in ran.stdout

@@ -215,6 +215,17 @@ def test_a_daemon_process_is_told_that_it_may_start_none(monkeypatch):
         conformance.check("reference")
 
 
+def test_an_interpreter_without_assertions_is_refused(ended, monkeypatch):
+    """Each case would hold, since nothing in it could fail."""
+    monkeypatch.setattr(sys, "flags", SimpleNamespace(optimize=1))
+    code, said = ended("grade")
+    assert (2, 1) == (code, len(said.splitlines()))
+    assert "leaves out assertions (-O)" in said
+    assert "(hint: unset PYTHONOPTIMIZE" in said
+    with pytest.raises(RuntimeError, match="leaves out assertions"):
+        conformance.check("reference")
+
+
 def test_the_end_of_what_starts_processes_is_a_machine_that_kills(ended, monkeypatch):
     """Typer would take it for the end of what somebody types."""
 
