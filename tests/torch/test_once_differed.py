@@ -716,6 +716,37 @@ m = j.sum()
 with torch.autograd.graph.saved_tensors_hooks(lambda t: t.clone(), lambda t: t.clone()):
     m.set_(k)
 """,
+    "a root of what cancels turns by its rounding": """
+a = torch.tensor([3.0, 3.0], dtype=torch.float64)
+c = torch.tensor([complex(0.0, 0.0), complex(1.0, 0.5)])
+d = c.logaddexp(c)
+f = torch.clone(d)
+m = torch.tensor([complex(2.0, 3.0), complex(3.0, 3.0)], dtype=torch.complex128, requires_grad=True)
+n = m.abs()
+q, = torch.autograd.grad(n, m, a, create_graph=True)
+r, = torch.autograd.grad(q, m, m)
+r.sqrt_()
+""",
+    "a dtype that nobody sees any more may be a coarse one": """
+d = torch.tensor(0.5, dtype=torch.float16, requires_grad=True)
+e = d.clone()
+e.sigmoid_()
+f = torch.tensor(1.0, requires_grad=True)
+i, = torch.autograd.grad(e, d, f, create_graph=True)
+j = torch.tensor(1.0)
+k, m = torch.autograd.grad(i, [f, d], j)
+q = torch.tensor(2.0)
+w = torch.tensor(2)
+q.data = w
+""",
+    "a conjugated row by a column": """
+d = torch.tensor([[complex(1, 1)], [complex(2, -1)]], dtype=torch.complex128, requires_grad=True)
+f = torch.tensor([complex(1.0, 0.0), complex(-2.0, 0.0)], dtype=torch.complex128, requires_grad=True)
+k = f.matmul(d)
+r, = torch.autograd.grad(k, f, k, create_graph=True)
+r.backward(f, create_graph=True)
+s = d.grad
+""",
     "hooks are given what a write in place has rounded": """
 j = torch.tensor([1.0, -1.0], requires_grad=True)
 k = j.clone()

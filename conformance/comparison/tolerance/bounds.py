@@ -34,7 +34,7 @@ from conformance.comparison.tolerance.op_effects import (
     writes,
 )
 from conformance.execution.trace import Done, Trace
-from conformance.program import Ref, Step, binds, reads
+from conformance.program import Dtype, Ref, Step, binds, reads
 from specs.domain import AVOIDANCES
 from specs.fact import POSITION
 
@@ -48,7 +48,7 @@ what had nearly cancelled).
 """
 
 UNSEEN_DTYPE = "float32"
-"""The dtype that is taken where nobody saw one: the coarsest that programs compute in."""
+"""The dtype that is taken where nobody saw one, unless the program shows or names a coarser one elsewhere."""
 
 EPSILON = {"float64": 2.0**-52, "complex128": 2.0**-52, "float32": 2.0**-23, "complex64": 2.0**-23,
            "float16": 2.0**-10, "bfloat16": 2.0**-7, "int64": 0.0, "int32": 0.0, "int16": 0.0, "int8": 0.0,
@@ -152,7 +152,10 @@ class RoundingBounds:
         self._trace = trace
         self._adaptive = {name for step in trace.program if step.op in ADAPTIVE for name in binds(step)}
         facts = [each for seen in trace.observations for each in seen.facts.values() if len(each) > 1]
-        self._complex = any(str(each[_DTYPE]).startswith("complex") for each in facts)
+        shown = {str(each[_DTYPE]) for each in facts}
+        known = shown.union((UNSEEN_DTYPE,), *map(_dtypes_named, trace.program.steps))
+        self._unseen_dtype = max(known, key=lambda dtype: EPSILON.get(dtype, 0.0))
+        self._complex = any(dtype.startswith("complex") for dtype in shown)
         self._there = any(str(each[_DEVICE]) != "cpu" for each in facts)
         self._flow: DataFlow | None = None
         if any(map(self._rounds, trace.program)):
@@ -199,7 +202,7 @@ class RoundingBounds:
         step = self._trace.program[index]
         ulp = ADAPTIVE_ULP if step.op == "step" and self._rounds(step) else self._ops.get(self._name(step), 0)
         facts = self._facts[index].get(name)
-        dtype, size = (UNSEEN_DTYPE, 1.0) if facts is None else (facts[_DTYPE], largest(facts[_VALUE]))
+        dtype, size = (self._unseen_dtype, 1.0) if facts is None else (facts[_DTYPE], largest(facts[_VALUE]))
         if self._name(step) in ADDING_FUNCTIONS:
             operands = [self._facts[index].get(each) for each in reads(step)]
             size = max([size, *(largest(each[_VALUE]) for each in operands if each is not None)])
@@ -208,6 +211,12 @@ class RoundingBounds:
             size = max(size, 1.0)  # a gradient is not seen, and what was seen later may have been written to
         unit = max(ulp, 1) * EPSILON.get(dtype, EPSILON[UNSEEN_DTYPE])
         return Term(unit, size, bool(ulp) and not from_exact)
+
+
+def _dtypes_named(step: Step) -> set[str]:
+    """The dtypes among the arguments of a step."""
+    values = (*step.args, *(value for _, value in step.kwargs))
+    return {value.name for value in values if isinstance(value, Dtype)}
 
 
 def largest(value: Any) -> float:

@@ -48,9 +48,11 @@ class PerturbedReference(Reference):
         inexact = np.isfinite(array) & ~np.logical_and.reduce(whole)
         if not inexact.any():
             return result
-        up = 1 + max(op.ulp, 1) * EPSILON[array.dtype.name] * self._lots.choice((-1.0, 1.0), array.shape)
+        by = max(op.ulp, 1) * EPSILON[array.dtype.name]
         moved = array.copy(order="K")
-        moved[inexact] = (array * up).astype(array.dtype)[inexact]
+        for part in (moved.real, moved.imag) if len(parts) == 2 else (moved,):  # each is rounded
+            up = 1 + by * self._lots.choice((-1.0, 1.0), array.shape)
+            part[inexact] = (part * up).astype(part.dtype)[inexact]
         return moved
 
 
