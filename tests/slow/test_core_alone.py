@@ -37,7 +37,6 @@ NEEDS_MORE = {
     "op_conjugates/a_conjugate_of_a_conjugate_shows_the_memory": "conjugates are shown apart",
     "op_conjugates/a_conjugate_is_a_view_until_it_is_resolved": "conjugates are shown apart",
     "op_conjugates/a_write_through_a_view_of_a_conjugate_is_replayed": "conjugates are shown apart",
-    "op_conjugates/conjugates_keep_the_strides": "conjugates are shown apart",
     "op_conjugates/imaginary_parts_of_a_conjugate_are_negative": "conjugates are shown apart",
     "op_conjugates/numpy_of_a_conjugate_is_refused": "conjugates are shown apart",
     "op_made/tensors_are_made_of_numbers": "it calls torch.Tensor()",
