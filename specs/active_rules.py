@@ -147,11 +147,14 @@ def torch_release() -> str:
 def set_torch_release(version: str) -> None:
     """Model that torch release from now on, given any of its version strings."""
     global _release
+    _release = version
+    foreign = {rule.id for rule in RULES.values() if not rule.holds_for(version)}
+    if foreign == _foreign:
+        return
     _off_outside.difference_update(_foreign)
     _foreign.clear()
-    _foreign.update(rule.id for rule in RULES.values() if not rule.holds_for(version))
+    _foreign.update(foreign)
     _off_outside.update(_foreign)
-    _release = version
     _tell_listeners()
 
 

@@ -70,8 +70,13 @@ def functions_of(path: Path) -> list[CodeType]:
 def calls_others(path: Path, name: str) -> bool:
     """Tell whether a module's function names anything that the module has beside torch and specs."""
     (own,) = (each for each in functions_of(path) if each.co_name == name)
-    stored = {each.argval for each in get_instructions(compiled(path)) if each.opname == "STORE_NAME"}
-    return not _names_in(own).isdisjoint(stored - {"torch", "refused", "warned"})
+    return not _names_in(own).isdisjoint(_bound_in(path) - {"torch", "refused", "warned"})
+
+
+@cache
+def _bound_in(path: Path) -> frozenset[str]:
+    """The names that a module binds."""
+    return frozenset(each.argval for each in get_instructions(compiled(path)) if each.opname == "STORE_NAME")
 
 
 def _names_in(code: CodeType) -> set[str]:

@@ -116,6 +116,7 @@ class Rule:
         return (said and said.error) or self.error
 
 
+@cache
 def version_key(text: str) -> tuple[int, ...]:
     """``"2.13.0+cpu"`` -> ``(2, 13, 0)``."""
     return tuple(int(part) for part in re.findall(r"\d+", text.partition("+")[0])[:3])
