@@ -25,6 +25,8 @@ _replaced: list[_Binding] = []
 """The functions that mutants stand in for now, in the order of their replacement."""
 _in_place: Set[str] = frozenset()
 """The rules whose mutants are in place."""
+_found: dict[tuple[Any, str, int], tuple[_Binding, ...]] = {}
+"""The bindings that were found, by the name that was searched for and the number of modules."""
 
 
 def without(rule: str, owner: Any, name: str) -> Callable[[F], F]:
@@ -51,7 +53,7 @@ def replace(off: Set[str]) -> None:
         setattr(owner, name, function)
     for rule in sorted(wanted):
         for owner, name, mutant in _mutants[rule]:
-            for place, alias, function in list(_bindings(owner, name)):
+            for place, alias, function in _bindings(owner, name):
                 _replaced.append(_Binding(place, alias, function))
                 setattr(place, alias, mutant)
     _in_place = wanted
@@ -62,8 +64,20 @@ def _is_ours(path: str) -> bool:
     return path.startswith("reference_impl.") and not path.startswith("reference_impl.mutants.")
 
 
-def _bindings(owner: Any, name: str) -> Iterable[_Binding]:
-    """Find the names that are bound to the same function as ``owner.name``."""
+def _bindings(owner: Any, name: str) -> tuple[_Binding, ...]:
+    """Find the names that are bound to the same function as ``owner.name``.
+
+    They are searched for once, and again where modules were loaded since, or a mutant is in the function's
+    place.
+    """
+    key = owner, name, len(sys.modules)
+    found = _found.get(key, ())
+    if not found or any(vars(place).get(alias) is not function for place, alias, function in found):
+        _found[key] = found = tuple(_searched(owner, name))
+    return found
+
+
+def _searched(owner: Any, name: str) -> Iterable[_Binding]:
     function = vars(owner)[name]
     yield _Binding(owner, name, function)
     ours = [m for path, m in sys.modules.items() if _is_ours(path)]
