@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import platform
 import time
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -46,6 +47,7 @@ from conformance.report.value import (
     Verdict,
     Witnessed,
 )
+from specs.case import Case
 from specs.case import cases as all_cases
 
 ENOUGH_DEATHS = 8
@@ -268,29 +270,30 @@ def _cases(
 ) -> tuple[list[Witnessed], Tally]:
     """The cases of the rules on the implementation, and what they found.
 
-    A case that fails on the reference or on torch blames the suite, and is no evidence against anybody else.
-    Where torch is on record as departing from a case's rule, it must fail on torch, and nobody is blamed for
-    doing as torch does. A case that they cannot run here, for want of a device, does not count as exercised
-    by the implementation that passes it. What was found before Ctrl-C stands.
+    What it can run is run on the reference and on torch, too: a case that fails there blames the suite, and
+    is no evidence against anybody else. Where torch is on record as departing from a case's rule, it must
+    fail on torch, and nobody is blamed for doing as torch does. A case that they cannot run here, for want of
+    a device, does not count as exercised by the implementation that passes it. What all have run before
+    Ctrl-C stands.
     """
     wanted = set(rules)
     release = adapters.load(REFERENCE).torch
     chosen = [case for case in all_cases() if wanted & set(case.rules) and case.holds_for(release)]
     judges = [side for side in dict.fromkeys((REFERENCE, against)) if side != spec]
-    total = len(chosen) * (1 + len(judges))
-    done, ended = 0, Ending.NONE
+    done, ended, ran = 0, Ending.NONE, set[str]()
 
     version = adapters.load(TORCH).version if TORCH in (spec, against) else release
     departed = {case.id for case in chosen if case.departed_by(version)}
 
-    def run(side: str) -> list[Witnessed]:
+    preload = preload_for(spec, against)
+
+    def run(side: str, upcoming: Sequence[Case], total: int) -> list[Witnessed]:
         nonlocal done, ended
         results: list[Witnessed] = []
         try:
-            upcoming = () if ended else chosen
-            for result in run_cases(
-                side, upcoming, workers, preload=preload_for(spec, against), timeout=timeout
-            ):
+            for result in run_cases(side, upcoming, workers, preload=preload, timeout=timeout):
+                if side == spec and not result.unsupported:
+                    ran.add(result.case)
                 results.append(despite_divergence(result, side) if result.case in departed else result)
                 done += 1
                 tick("cases", done, total)
@@ -303,7 +306,11 @@ def _cases(
             ended = Ending.KILLED
         return results
 
-    judged = [(side, result) for side in judges for result in run(side)]
+    tried = run(spec, chosen, len(chosen) * (1 + len(judges)))
+    also = [case for case in chosen if case.id in ran]
+    total = done + len(also) * len(judges)
+    judged = [(side, each) for side in judges for each in run(side, () if ended else also, total)]
+    judgements = Counter(result.case for _, result in judged)
     stale = {
         result.case: broken_case(result, side, Verdict.BROKEN_SUITE)
         for side, result in judged
@@ -316,8 +323,8 @@ def _cases(
     }
     results = [
         beyond.get(result.case, result) if result.held else result
-        for result in run(spec)
-        if result.case not in stale
+        for result in tried
+        if result.case not in stale and judgements[result.case] == len(judges) * (result.case in ran)
     ]
     blames = Verdict.BROKEN_SUITE if spec in (REFERENCE, TORCH) else Verdict.NONCONFORMANCE
     raised = tuple(f"case {result.case}: {result.adapter}" for result in results if result.adapter)
