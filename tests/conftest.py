@@ -6,6 +6,7 @@ file.
 
 from __future__ import annotations
 
+import gc
 import os
 from collections import Counter
 from collections.abc import Generator
@@ -18,6 +19,8 @@ from hypothesis import HealthCheck, Phase, settings
 from conformance.adapters import load
 from conformance.adapters.errors import AdapterError
 from conformance.adapters.torch import DEVICE_VARIABLE
+from conformance.execution.isolate import PRELOAD
+from conformance.grading import participants
 from specs.active_rules import set_torch_release
 
 # Two runs of one commit must say the same: no clock, no database, no fresh entropy. `soak` alone looks
@@ -58,6 +61,7 @@ def pytest_configure(config: pytest.Config) -> None:
     same, with the rules of the release modelled.
     """
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    participants.WITHOUT_TORCH = PRELOAD  # one server starts the processes of all tests, and most want torch
     with suppress(PackageNotFoundError):
         set_torch_release(version("torch"))
     try:
@@ -65,6 +69,17 @@ def pytest_configure(config: pytest.Config) -> None:
     except AdapterError as error:
         if DEVICE_VARIABLE in os.environ:
             raise pytest.UsageError(str(error)) from None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keep the garbage collector from what is collected: some hundred thousand objects, which stay."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

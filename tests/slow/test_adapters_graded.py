@@ -6,6 +6,7 @@ import subprocess
 import sys
 import warnings
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,7 @@ LEAST_HELD = {
 """The adapters, and how many cases they hold at least: what is claimed is judged."""
 
 
-@pytest.fixture(params=LEAST_HELD)
+@pytest.fixture(params=LEAST_HELD, scope="module")
 def named(request: pytest.FixtureRequest) -> str:
     """The name of each adapter."""
     return str(request.param)
@@ -59,10 +60,21 @@ def test_no_case_breaks(named: str) -> None:
     assert LEAST_HELD[named] <= Counter(r.status for r in judged)[HELD]
 
 
+@pytest.fixture(scope="module")
+def kept(named: str) -> Iterator[str]:
+    """The path of an adapter, whose process is started once for the tests of it."""
+    path = str(FOLDER / f"{named}.py")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("conformance.adapters.remote.isolated", lambda: True)
+        adapters.load(path)
+    yield path
+    adapters.load(path).close()
+
+
 @pytest.mark.parametrize("against", ["reference", "torch"])
-def test_no_program_diverges(named: str, against: str) -> None:
+def test_no_program_diverges(named: str, kept: str, against: str) -> None:
     """Programs keep to what is claimed, and what is not there ends the comparison."""
-    tally = judge_chunk(Chunk(str(FOLDER / f"{named}.py"), against, "prng", 3, 0, PROGRAMS))
+    tally = judge_chunk(Chunk(kept, against, "prng", 3, 0, PROGRAMS))
     assert () == tally.broken
     assert [] == [(f.where, f.line, f.fact, f.expected, f.actual) for f in tally.findings]
     assert 0 == tally.totals.crashed
@@ -128,7 +140,7 @@ def test_a_fault_of_the_adapter_breaks_no_rule(tmp_path: Path) -> None:
     """An error against its contract ends the check as a broken adapter, and says nothing about PyTorch."""
     mine = tmp_path / "mine.py"
     mine.write_text(AT_FAULT, encoding="utf-8")
-    report = check(str(mine), programs=5, rules="grad/*")
+    report = check(str(mine), programs=5, rules="grad/*", workers=1)
     assert int(Verdict.BROKEN_ADAPTER) == report.exit_code
     assert ["KeyError: 'four'"] == [said.partition(": ")[2] for said in report.broken]
     assert ((), ()) == (report.broken_rules, report.findings)

@@ -50,6 +50,7 @@ y = x * 3
 y.sum().backward()
 x.add_(1.0)
 """
+ALONE = ("--workers", "1")  # each process imports the implementation, and other tests keep it company
 
 
 @pytest.fixture
@@ -140,7 +141,7 @@ def test_null_scores_about_nothing(graded, tmp_path):
     """
     junit, markdown = tmp_path / "report.xml", tmp_path / "summary.md"
     forms = ("--junit", junit, "--markdown", markdown)
-    code, report, out = graded("null", "--programs", "60", "--source", "prng", *forms)
+    code, report, out = graded("null", "--programs", "60", "--source", "prng", *ALONE, *forms)
     assert 1 == code
     failures = [failure.get("type") for failure in Xml.parse(junit).iter("failure")]
     assert statuses(report)["broken"] == failures.count("broken") > 0
@@ -154,7 +155,7 @@ def test_micrograd_diverges_with_a_script_that_runs(graded):
     """micrograd's backward overwrites the root's grad: the reduced script is short and runs by itself under
     torch.
     """
-    code, report, _ = graded("micrograd", "--programs", "200", "--source", "prng")
+    code, report, _ = graded("micrograd", "--programs", "200", "--source", "prng", *ALONE)
     assert 1 == code
     drawn = [f for f in report["findings"] if f["where"].startswith("program") and f["fact"] == "grad.value"]
     found = min(drawn, key=lambda f: len(f["script"]))
@@ -168,7 +169,7 @@ def test_a_segfault_is_a_result(graded, tmp_path):
     """An implementation that kills its process is graded to the end; its death is a finding."""
     adapter = tmp_path / "segfaults.py"
     adapter.write_text(SEGFAULTS, encoding="utf-8")
-    code, report, _ = graded(adapter, "--programs", "300", "--source", "prng", "--rules", "leaf/*")
+    code, report, _ = graded(adapter, "--programs", "300", "--source", "prng", "--rules", "leaf/*", *ALONE)
     assert 1 == code
     assert 300 == report["totals"]["programs"]
     deaths = [finding for finding in report["findings"] if finding["actual"] == "crashed: SIGSEGV"]
@@ -180,7 +181,7 @@ def test_an_adapter_that_breaks_its_contract_is_told_apart(cli, tmp_path):
     """An adapter whose own functions raise exits with 3, not as a nonconforming implementation."""
     adapter = tmp_path / "breaks.py"
     adapter.write_text(BREAKS, encoding="utf-8")
-    code, out, err = cli("grade", adapter, "--programs", "20", "--source", "prng")
+    code, out, err = cli("grade", adapter, "--programs", "20", "--source", "prng", *ALONE)
     assert 3 == code, err
     assert "KeyError" in out + err
     assert "Traceback" not in out + err
@@ -189,7 +190,7 @@ def test_an_adapter_that_breaks_its_contract_is_told_apart(cli, tmp_path):
 def test_fail_fast_stops_at_the_first_divergence(graded):
     """One finding is enough; what was not run is not counted."""
     code, report, _ = graded(
-        "null", "--programs", "1000", "--source", "prng", "--rules", "leaf/*", "--fail-fast"
+        "null", "--programs", "1000", "--source", "prng", "--rules", "leaf/*", "--fail-fast", *ALONE
     )
     assert 1 == code
     assert report["totals"]["programs"] < 100
@@ -197,7 +198,7 @@ def test_fail_fast_stops_at_the_first_divergence(graded):
 
 def test_rules_narrow_what_is_reported(graded):
     """With a glob, only rules that match stand in the report, and only their cases run."""
-    _, report, _ = graded("reference", "--programs", "0", "--rules", "leaf/*")
+    _, report, _ = graded("reference", "--programs", "0", "--rules", "leaf/*", *ALONE)
     assert {"leaf"} == {rule.partition("/")[0] for rule in report["rules"]}
     assert 0 < report["cases"]["held"] < 60
 

@@ -215,7 +215,7 @@ def held_in(report: Report, chapters: tuple[str, ...]) -> set[str]:
 
 def test_the_blind_hold_nothing_that_they_do_not_show() -> None:
     """Torch that shows only dtypes holds no rule of gradients, versions and views, and conforms."""
-    report = check(str(ADAPTERS / "blind.py"), against="reference", programs=60, source="prng")
+    report = check(str(ADAPTERS / "blind.py"), against="reference", programs=60, source="prng", workers=1)
     assert report.exit_code == 0
     assert held_in(report, CHAPTERS) == set()
     assert all(r.compared <= report.totals.compared for r in report.rules.values())
@@ -231,7 +231,7 @@ def test_who_tells_refusals_holds_rules_that_refusals_show(
     its own `facts`.
     """
     monkeypatch.syspath_prepend(str(ADAPTERS))
-    report = check(adapter, against="reference", programs=60, source="prng")
+    report = check(adapter, against="reference", programs=60, source="prng", workers=1)
     held = held_in(report, CHAPTERS)
     assert report.exit_code == 0
     assert "retain/needs-requires-grad" in held
@@ -275,6 +275,6 @@ def test_a_wrong_shape_holds_nothing(tmp_path: Path) -> None:
 
 def test_hiding_does_not_help_the_wrong() -> None:
     """The null adapter computes nothing: it holds no rule of gradients."""
-    report = check("null", against="reference", programs=20, source="prng", rules="grad/*")
+    report = check("null", against="reference", programs=20, source="prng", rules="grad/*", workers=1)
     assert report.exit_code == 1
     assert report.count(Status.HELD) == 0
