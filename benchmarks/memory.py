@@ -19,7 +19,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from conformance.execution.isolate import spare_collector
+from conformance.execution.collector import spare_collector
 from conformance.generate.guide.guide import Drawn
 from conformance.grading.campaign import SIZE, Chunk, Sums, tally_of
 

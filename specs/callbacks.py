@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import cache
 from itertools import chain
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 TENSOR_HOOKS = (
@@ -176,5 +177,10 @@ def module_class(name: str, namespace: Any) -> Any:
 
 def _built(source: str, name: str, namespace: Any) -> Any:
     scope = {"torch": namespace, "__name__": "functions"}
-    exec(source, scope)
+    exec(_code_of(source), scope)
     return scope[name]
+
+
+@cache
+def _code_of(source: str) -> CodeType:
+    return compile(source, "<string>", "exec")

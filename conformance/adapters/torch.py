@@ -16,6 +16,7 @@ from conformance.adapters.batched_copy import BatchedCopy
 from conformance.adapters.capabilities import DEVICE_VARIABLE, Capabilities
 from conformance.adapters.errors import AdapterError
 from conformance.adapters.torch_shaped import TorchShaped
+from conformance.execution.collector import importing
 from conformance.execution.flight_recorder import give_up
 from conformance.execution.op_reach import speaks_of_gradients
 from specs.case import Case
@@ -239,7 +240,8 @@ def exactly(backends: Any) -> None:
 def load() -> Torch:
     """The installed torch; raises AdapterError where there is none or an old one, or not the device."""
     try:
-        import torch
+        with importing():
+            import torch
     except ImportError as error:
         raise AdapterError(
             f"torch cannot be imported ({error})",

@@ -8,7 +8,6 @@ yields a `Died`: a process that somebody else killed is no result. The work goes
 from __future__ import annotations
 
 import contextlib
-import gc
 import multiprocessing
 import os
 import pickle
@@ -26,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.execution import starting
+from conformance.execution.collector import spare_collector
 from conformance.execution.flight_recorder import GIVEN_UP, FlightRecorder, record_to
 from conformance.execution.interruption import interrupted
 from conformance.execution.starting import ProcessesKilled
@@ -38,10 +38,13 @@ STARTING = 120.0
 TIMEOUT = 30.0
 """Seconds that one item, or one program in it, may take before it counts as hanging."""
 
-FOR_ONE = ("torch", "conformance.grading.sources")
+_FIRST = "conformance.execution.before_imports"
+
+FOR_ONE = (_FIRST, "torch", "conformance.grading.sources")
 """Modules that fresh processes find imported, where installed, so that no item is timed while torch is."""
 
 WITHOUT_TORCH = (
+    _FIRST,
     "conformance.grading.sources",
     "conformance.grading.campaign",
     "conformance.adapters.reference",
@@ -68,12 +71,6 @@ class Died:
 
 
 Batch = list[tuple[int, Any]]
-
-
-def spare_collector() -> None:
-    """Have the garbage collector leave alone what is imported, and come once in some tens of programs."""
-    gc.freeze()
-    gc.set_threshold(20_000)
 
 
 def _serve(function: Callable[[Any], Any], pipe: connection.Connection, record: str) -> None:

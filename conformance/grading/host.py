@@ -26,6 +26,7 @@ from typing import Any, BinaryIO
 
 from conformance import adapters
 from conformance.adapters.errors import AdapterError
+from conformance.execution.collector import importing
 from conformance.execution.flight_recorder import may_be_replaced
 from conformance.execution.region import trace_of
 from conformance.execution.waiting import Patience
@@ -57,8 +58,9 @@ def main(spec: str) -> None:
     end_forks_with_their_parent()
     waiting: queue.SimpleQueue[Request] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(requests, waiting.put), daemon=True).start()
-    ops.load()  # here, and not in the time of the first program
-    _answer(answers, lambda: _described(spec))
+    with importing():
+        ops.load()  # here, and not in the time of the first program
+        _answer(answers, lambda: _described(spec))
     while True:
         verb, arguments = waiting.get()
         _answer(answers, lambda: VERBS[verb](answers, adapters.load_here(spec), *arguments))  # noqa: B023
