@@ -7,13 +7,14 @@ lists.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
 from functools import cache
 from itertools import chain
 from pathlib import Path
 from types import CodeType
 from typing import Any
+
+from specs.chapter import as_written, classes_of
 
 TENSOR_HOOKS = (
     "lambda g: None", "lambda g: g * 2", "lambda g: -g", "lambda g: g / 2", "lambda g: g.detach()",
@@ -129,13 +130,11 @@ def compiled(text: str) -> Callable[..., Any]:
 
 def _classes(files: str) -> dict[str, str]:
     """The source of each class in these files of cases, by name."""
-    sources = [path.read_text(encoding="utf-8") for path in sorted(_CASES.glob(files))]
-    return {
-        node.name: ast.get_source_segment(source, node) or ""
-        for source in sources
-        for node in ast.parse(source).body
-        if isinstance(node, ast.ClassDef)
-    }
+    found: dict[str, str] = {}
+    for path in sorted(_CASES.glob(files)):
+        lines = path.read_text(encoding="utf-8").split("\n")
+        found |= {each.co_name: as_written(each, lines) for each in classes_of(path)}
+    return found
 
 
 _CASES = Path(__file__).parent / "cases"

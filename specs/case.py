@@ -21,7 +21,7 @@ from types import CodeType, FunctionType, SimpleNamespace
 from typing import Any
 
 from specs.callbacks import CLASSES, custom_function
-from specs.chapter import calls_others, code_of, functions_of, helpers_of, shared_in, tree_of
+from specs.chapter import as_written, calls_others, code_of, functions_of, helpers_of, shared_in, tree_of
 from specs.rule import RULES, classify, classify_warning
 
 CASES_DIR = Path(__file__).parent / "cases"
@@ -141,30 +141,17 @@ def warned(rule: str) -> Iterator[None]:
         raise NotAsExpected(f"expected a warning by {rule}, got {texts}")
 
 
-def _end_of(lines: list[str], first: int) -> int:
-    """The line with which a function ends that begins on line ``first``; what follows is not indented."""
-    end = first
-    for number in range(first + 1, len(lines) + 1):
-        line = lines[number - 1]
-        if line and line[0] not in " )]}":
-            break
-        if line.strip():
-            end = number
-    return end
-
-
 def _case(path: Path, lines: list[str], function: CodeType) -> Case:
     doc = inspect.getdoc(FunctionType(function, {})) or ""
     rules = tuple(rule.strip() for group in _RULES_NAMED.findall(doc) for rule in group.split(","))
-    first = function.co_firstlineno
     return Case(
         chapter=path.stem,
         name=function.co_name,
         rules=tuple(dict.fromkeys(rules)),
         seeds=tuple(dict.fromkeys(_SEED.findall(doc))),
         truth=_RULES_NAMED.split(doc.partition("\n\n")[0])[0].strip().replace("\n", " "),
-        text="\n".join(lines[first - 1 : _end_of(lines, first)]),
-        line=first,
+        text=as_written(function, lines),
+        line=function.co_firstlineno,
         path=path,
     )
 

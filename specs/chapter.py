@@ -63,8 +63,29 @@ class _OnDevice(ast.NodeTransformer):
 
 def functions_of(path: Path) -> list[CodeType]:
     """Return the code of each function at the top level of a module, in their order."""
-    inner = (each for each in compiled(path).co_consts if isinstance(each, CodeType))
-    return [each for each in inner if each.co_flags & CO_NEWLOCALS and each.co_name.isidentifier()]
+    return [each for each in _definitions_in(path) if each.co_flags & CO_NEWLOCALS]
+
+
+def classes_of(path: Path) -> list[CodeType]:
+    """Return the code of each class at the top level of a module, in their order."""
+    return [each for each in _definitions_in(path) if not each.co_flags & CO_NEWLOCALS]
+
+
+def _definitions_in(path: Path) -> Iterator[CodeType]:
+    for each in compiled(path).co_consts:
+        if isinstance(each, CodeType) and each.co_name.isidentifier():
+            yield each
+
+
+def as_written(definition: CodeType, lines: list[str]) -> str:
+    """Return the source of a definition: it ends before the next line that is not indented."""
+    first = end = definition.co_firstlineno
+    for number, line in enumerate(lines[first:], first + 1):
+        if line and line[0] not in " )]}":
+            break
+        if line.strip():
+            end = number
+    return "\n".join(lines[first - 1 : end])
 
 
 def calls_others(path: Path, name: str) -> bool:

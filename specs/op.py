@@ -26,7 +26,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, get_type_hints
+from typing import Any
 
 import numpy as np
 
@@ -286,7 +286,7 @@ class Overloads:
 
 def _declare(body: Callable[..., Any], *, name: str | None, inplace: bool | str, **facts: Any) -> Op:
     """Make the op: the annotations of the body's parameters tell operands and attributes apart."""
-    hints = get_type_hints(body, include_extras=True)
+    hints = inspect.get_annotations(body, eval_str=True)
     params = inspect.signature(body).parameters.values()
     kinds = {param.name: kind_of(hints.get(param.name), EITHER) for param in params}
     names = tuple(p.name for p in params if p.kind is not p.KEYWORD_ONLY and kinds[p.name].operand)

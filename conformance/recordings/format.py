@@ -207,6 +207,7 @@ def _observation(step: Entry, known: dict[str, Entry]) -> Entry:
     return whole
 
 
+@cache
 def digest(case: Case) -> str:
     """Return a digest of the text of a case that is no program, and of what it calls of its chapter, without
     their layout and its docstring. It is the same on every Python.

@@ -78,7 +78,13 @@ def _call_composite(kernel: Kernel, operands: tuple[Any, ...], attributes: Mappi
 
 def _planner(overloads: Overloads, plans: dict[Any, Plan], operator: bool) -> Callable[..., Plan]:
     """Make the function that plans a call and remembers the plan in ``plans``."""
-    kernels = {op.key: Kernel(op) for op in overloads.ops}
+    kernels: dict[str, Kernel] = {}
+
+    def kernel_of(op: Op) -> Kernel:
+        """Make the kernel of an op where it is wanted first: most programs call few of the ops."""
+        if op.key not in kernels:
+            kernels[op.key] = Kernel(op)
+        return kernels[op.key]
 
     def planned(key: Any, args: Given, kwargs: Mapping[str, Any]) -> Plan:
         """Plan a call; the plan depends on nothing but the types of the arguments."""
@@ -90,11 +96,9 @@ def _planner(overloads: Overloads, plans: dict[Any, Plan], operator: bool) -> Ca
             if _numpys((*types, *named.values()), not overloads.fitting(types, named, Tensor)):
                 return _with_plain_numbers(planned, args, kwargs)
             if operator and any(_is_foreign(overloads, given) for given in types[1:]):
-                return _left_to_python, kernels[overloads.ops[0].key], None, None
+                return _left_to_python, kernel_of(overloads.ops[0]), None, None
             op = overloads.choose(types, named, Tensor)
-            if op.key not in kernels:  # declared since, as ``cat`` is for a new number of parts
-                kernels[op.key] = Kernel(op)
-            plans[key] = _plan(kernels[op.key], op.places(types, kwargs), (*types, *named.values()))
+            plans[key] = _plan(kernel_of(op), op.places(types, kwargs), (*types, *named.values()))
         return plans[key]
 
     return planned
