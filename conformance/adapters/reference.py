@@ -21,6 +21,7 @@ from conformance.adapters.topology import memory_place
 from conformance.adapters.torch_shaped import TorchShaped
 from reference_impl.base import dtypes, rules
 from reference_impl.base.device import place_of
+from reference_impl.base.not_modelled import NotModelled
 from reference_impl.base.session import STATE
 from reference_impl.core.access import (
     array_of,
@@ -55,7 +56,7 @@ class Reference(TorchShaped):
     """
 
     whole = True
-    unsupported = (dtypes.NoSuchDtype, rules.Unspecified)
+    unsupported = (dtypes.NoSuchDtype, rules.Unspecified, NotModelled)
 
     def __init__(self) -> None:
         with suppress(PackageNotFoundError):

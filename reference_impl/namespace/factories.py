@@ -77,7 +77,7 @@ def shape_of(size: tuple[Any, ...], more: dict[str, Any]) -> tuple[int, ...]:
     shape = tuple([n if type(n) is int else _extent(n, at) for at, n in enumerate(shape, 1)])
     if shape and min(shape) < 0:
         negative = next(n for n in shape if n < 0)
-        raise RuntimeError(f"Trying to create tensor with negative dimension {negative}: {list(shape)}")
+        refuse_by("op/new-sizes-are-not-negative", size=negative, shape=list(shape))
     return shape
 
 
@@ -223,7 +223,7 @@ def empty_strided(
 ) -> Tensor:
     """A leaf of zeros with the given strides, in elements."""
     numpy = dtypes.numpy_of(dtype)
-    array = empty_strided_array(tuple(size), tuple([s * numpy.itemsize for s in stride]), numpy)
+    array = empty_strided_array(shape_of((size,), {}), tuple([s * numpy.itemsize for s in stride]), numpy)
     array[...] = 0
     return new_leaf(array, requires_grad, **where)
 

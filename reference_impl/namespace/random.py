@@ -154,7 +154,9 @@ def randint(
     numpy = dtypes.numpy_of(dtypes.int64 if dtype is None else dtype)
     if low >= (0 if high is None else high):
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
-    return new_leaf(source(generator).integers(low, high, tuple(size)).astype(numpy), requires_grad, **where)
+    return new_leaf(
+        source(generator).integers(low, high, shape_of((size,), {})).astype(numpy), requires_grad, **where
+    )
 
 
 def randint_like(
@@ -197,7 +199,7 @@ def normal(
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     if size is not None:
         return new_leaf(
-            source(generator).normal(mean, std, tuple(size)).astype(dtypes.default().numpy), **more
+            source(generator).normal(mean, std, shape_of((size,), {})).astype(dtypes.default().numpy), **more
         )
     arrays = [array_of(value) if isinstance(value, Tensor) else value for value in (mean, std)]
     numpy = next((a.dtype for a in arrays if isinstance(a, np.ndarray)), dtypes.default().numpy)

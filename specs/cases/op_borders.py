@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 
+from specs.case import refused
 from specs.cases._measures import error_kinds, graded, wave
 
 
@@ -218,3 +219,21 @@ def numbers_of_numpys_count_as_numbers():
     assert torch.where(x > 1, x, two).tolist() == [2.0, 2.0] and x[one].item() == 2.0
     assert x.mul(np.bool_(True)).tolist() == [1.0, 2.0] and x.sub(two, alpha=half).tolist() == [0.0, 1.0]
     assert (x == "a") is False and x.detach().softmax(np.int64(0)).sum().item() == 1.0
+
+
+def what_is_made_has_no_negative_size():
+    """-1 is worked out where a shape is given for elements that are there, and nowhere else.
+
+    Rule: op/new-sizes-are-not-negative.
+    """
+    with refused("op/new-sizes-are-not-negative"):
+        torch.zeros(-1)
+    with refused("op/new-sizes-are-not-negative"):
+        torch.full((2, -1), 1.0)
+    with refused("op/new-sizes-are-not-negative"):
+        torch.empty_strided((-1,), (1,))
+    with refused("op/new-sizes-are-not-negative"):
+        torch.randint(3, (-1,))
+    with refused("op/new-sizes-are-not-negative"):
+        torch.ones(2).repeat(-1)
+    assert torch.ones(0, 2).repeat(3, 1).shape == (0, 2)

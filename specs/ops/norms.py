@@ -257,6 +257,9 @@ def repeat(x: Tensor, repeats: Size) -> Any:
         raise RuntimeError(
             "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
         )
+    shape = [n * size for n, size in zip(repeats, (1,) * (len(repeats) - x.ndim) + x.shape, strict=True)]
+    if shape and min(shape) < 0:
+        refuse("op/new-sizes-are-not-negative", size=next(n for n in shape if n < 0), shape=shape)
     return np.asarray(np.tile(x, repeats), order="C")
 
 

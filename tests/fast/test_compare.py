@@ -55,6 +55,14 @@ def test_a_trace_agrees_with_itself(trace: Trace) -> None:
     assert agree == compare(trace, pickle.loads(pickle.dumps(trace)))
 
 
+def test_a_number_that_is_none_equals_itself_after_a_journey() -> None:
+    """NaN in a program that comes from another process is another NaN."""
+    here = run(parse("a = torch.tensor(float('nan'))\nb = a.mul(float('nan'))\n"), adapters.load("reference"))
+    there = pickle.loads(pickle.dumps(here))
+    assert here.program != there.program
+    assert isinstance(compare(here, there), Agree)
+
+
 @pytest.mark.parametrize("fact", TOPOLOGY)
 def test_how_tensors_hang_together_is_compared(trace: Trace, fact: str) -> None:
     """Changing any one of the facts read in the end is found, and told of the last step."""

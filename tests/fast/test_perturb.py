@@ -1,4 +1,4 @@
-"""Shaking moves the inexact results of ops, and nothing else."""
+"""Perturbing moves the inexact results of ops, and nothing else."""
 
 from __future__ import annotations
 
@@ -17,3 +17,10 @@ def test_what_is_not_exact_is_moved(step: str, moves: bool) -> None:
     """A complex number is exact where both its parts are."""
     traces = perturbed(parse(f"import torch\n{LEAVES}b = {step}\n"), "end")
     assert moves == (len({str(trace.observations[-1].facts["b"][0]) for trace in traces}) > 1)
+
+
+def test_parts_of_a_complex_number_are_moved_apart() -> None:
+    """Each part is rounded by itself, so that the angle of what nearly cancels is any."""
+    traces = perturbed(parse(f"import torch\n{LEAVES}b = c.div(3)\n"), "end")
+    (value,) = zip(*(trace.observations[-1].facts["b"][0] for trace in traces), strict=True)
+    assert len({number.real / number.imag for number in value}) > 1
