@@ -308,3 +308,9 @@ def test_what_a_hook_raised_holds_nothing(adapter: Any) -> None:
         "hook/error-ends-the-backward",
         "hook/error-ends-the-backward",
     ]
+
+
+def test_what_the_reference_lacks_is_unsupported() -> None:
+    """It is no crash: a comparison goes as far as that."""
+    (seen,) = run(parse("x = torch.ones(2, device='meta')\n"), adapters.load("reference")).observations
+    assert seen.outcome == Unsupported("torch.device('meta') is not modelled by the reference")
