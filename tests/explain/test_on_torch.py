@@ -8,6 +8,7 @@ pytest.importorskip("torch", reason="needs torch")
 
 import torch
 
+from beside import beside
 from conformance.explanation.both_sides import COMPARED, BothSides
 from conformance.explanation.explanation import Explanation
 from conformance.explanation.on_torch import Beside, explain_on_torch
@@ -43,14 +44,14 @@ after = torch.rand(2)
 """
 
 
-def beside(script: str) -> Beside:
-    """The script on both, within the usual limits."""
+def in_processes(script: str) -> Beside:
+    """The script on both, each in a process of its own, within the usual limits."""
     return explain_on_torch(script.encode(), "-c", (), 30, 4096)
 
 
 def test_torch_agrees_on_a_training_loop_with_the_same_random_numbers():
     """Values, grads, versions and histories are the same after every line."""
-    found = beside(TRAINED)
+    found = in_processes(TRAINED)
     assert () == found.disagreements
     assert found.facts > 400
     assert "torch agrees" in str(found)
@@ -72,7 +73,7 @@ z = nn.RReLU().eval()(x)
 
 def test_scripted_functions_run_as_they_are_written():
     """On both sides, and the last line says so."""
-    found = beside(SCRIPTED)
+    found = in_processes(SCRIPTED)
     assert () == found.disagreements
     assert found.facts > 50
     assert "torch.jit are off here" in found.found.note
@@ -80,7 +81,7 @@ def test_scripted_functions_run_as_they_are_written():
 
 def test_torch_alone_scripts_what_the_script_saves():
     """The reference has nothing to save, and torch runs with scripting on then."""
-    found = beside("import torch\ntorch.jit.script(torch.nn.Linear(1, 1)).save('/dev/null')\n").found
+    found = in_processes("import torch\ntorch.jit.script(torch.nn.Linear(1, 1)).save('/dev/null')\n").found
     assert found.error is None or "has no attribute" not in found.error.message
 
 
@@ -120,7 +121,7 @@ def test_an_ending_on_one_side_alone_is_told():
 
 def test_what_is_not_modelled_is_traced_on_torch():
     """Facts without because."""
-    found = beside(
+    found = in_processes(
         "import torch\nx = torch.ones(2, 2, requires_grad=True)\ny = torch.special.ndtri(x / 2)\n"
         "y.sum().backward()\n"
     )

@@ -16,7 +16,8 @@ from conformance.explanation.run import read_records
 
 ROOT = Path(__file__).parents[2]
 FORKING = """
-import json, os, sys, traceback
+import gc, json, os, sys, traceback
+gc.disable()
 from pathlib import Path
 from conformance.explanation import child, torch_child
 if sys.argv[1] == "child":
@@ -24,7 +25,10 @@ if sys.argv[1] == "child":
     import reference_impl.distributions, reference_impl.linalg, reference_impl.optim.swa_utils
 else:
     import conformance.adapters.torch_lines, torch
+    import torch._dynamo  # or each script that makes an optimizer imports it
     torch.set_num_threads(1)
+gc.freeze()
+gc.enable()
 for line in sys.stdin:
     records, script, name, draws, arguments = json.loads(line)
     pid = os.fork()

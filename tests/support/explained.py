@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import tempfile
@@ -27,6 +28,7 @@ def _forked(
         child = os.fork()
         if child == 0:
             code = 1
+            gc.freeze()  # else its collector writes to all that it shares with the tests
             try:
                 os.dup2(complaints.fileno(), 2)
                 sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115  open until the process ends
