@@ -32,7 +32,10 @@ def main() -> None:
         sys.exit(SUITE_FAILED)
     gc.enable()
     listen()
-    run_commands()
+    try:
+        run_commands()
+    finally:
+        gc.freeze()  # or Python searches at its end whatever torch has imported
 
 
 def _nothing_yet(*_: object) -> None:
