@@ -39,7 +39,8 @@ def why(found: Story, question: str) -> str:
     if re.fullmatch(r"(the )?(error|exception)s?", asked, re.IGNORECASE):
         ended = () if found.error is None or found.ending == "not modelled" else (found.error,)
         told = "\n\n".join(mishap_told(found, error) for error in (*found.caught, *ended))
-        return told or found.note or "No error ended the script."
+        ending = "" if found.ending == "finished" else found.note
+        return told or ending or "No error ended the script."
     if warned := re.fullmatch(r"(?:the )?warnings?(?: (\d+))?", asked, re.IGNORECASE):
         chosen = found.warnings[int(warned[1]) - 1 :][:1] if warned[1] else found.warnings
         return "\n\n".join(mishap_told(found, w) for w in chosen) or "The script did not warn."

@@ -224,3 +224,10 @@ def test_a_schedule_before_the_optimizer_has_a_cure() -> None:
     script = "opt = torch.optim.SGD([x], 1.0)\ntorch.optim.lr_scheduler.StepLR(opt, 1).step()\n"
     (warning,) = explained(BEGIN + script).warnings
     assert "Call optimizer.step() first" in warning.cure
+
+
+def test_a_note_on_how_scripts_run_is_no_answer_about_errors() -> None:
+    """A script that asks for compiled code ends as any other."""
+    found = explained(f"{BEGIN}y = torch.compile(lambda x: x * 2)(x)\n")
+    assert "torch.compile() and torch.jit are off" in found.note
+    assert "No error ended the script." == found.why("error")
