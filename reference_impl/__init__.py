@@ -77,6 +77,7 @@ from reference_impl.namespace import (
 )
 from reference_impl.namespace.addresses import give_addresses
 from reference_impl.namespace.compiler import compile
+from reference_impl.namespace.complex_views import complex_ as complex
 from reference_impl.namespace.factories import (
     arange,
     as_tensor,
@@ -96,7 +97,6 @@ from reference_impl.namespace.factories import (
     zeros,
     zeros_like,
 )
-from reference_impl.namespace.factories import complex_ as complex
 from reference_impl.namespace.install import FUNCTIONS, install
 from reference_impl.namespace.missing import bind_missing, loading
 from reference_impl.namespace.random import (

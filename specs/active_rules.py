@@ -21,6 +21,8 @@ _off: set[str] = set()
 """The rules that are not active now: of the next two sets, the one that applies to the present calls."""
 _off_outside = _off
 """Rules of other releases, and those knocked out."""
+_aside = 0
+"""The number of open `set_aside` blocks."""
 _release = NEWEST
 
 OF_CALLS = frozenset({
@@ -91,24 +93,29 @@ class user_code:
 
 class set_aside:
     """A block whose calls belong to no program: the rules that they apply are not recorded, and none is
-    knocked out.
+    knocked out, unless the calls ``repeat`` those of the program.
     """
 
-    __slots__ = ("_before",)
+    __slots__ = ("_before", "_repeat")
+
+    def __init__(self, repeat: bool = False) -> None:
+        self._repeat = repeat
 
     def __enter__(self) -> None:
-        global _fired, _off
+        global _fired, _off, _aside
         self._before = _fired, _off
-        _fired, _off = set(), _foreign
+        _fired, _off = set(), _off if self._repeat else _foreign
+        _aside += 1
 
     def __exit__(self, *error: object) -> None:
-        global _fired, _off
+        global _fired, _off, _aside
         _fired, _off = self._before
+        _aside -= 1
 
 
 def is_set_aside() -> bool:
     """Tell whether a `set_aside` block runs."""
-    return _off is _foreign
+    return _aside > 0
 
 
 class _Recorded(set[str]):

@@ -93,6 +93,8 @@ class Op:
     alone: Alone | None = None  # what it does with inference tensors alone
     counts_itself: str = ""  # the rule by which the write that makes the result counts
     with_array: Callable[..., Any] | None = None  # what it gives, as an operator, with an array of numpy's
+    batched_write: str = ""  # what vmap calls it where it refuses to write; default: "aten::" and its name
+    sized_by: str = ""  # the operand whose elements decide the result's shape
     takes_view: Callable[..., Any] | None = None  # True or the operands of which its kernel takes views
     # -- read off the declaration
     formulas: dict[str, Formula] = field(default_factory=dict)
@@ -115,7 +117,6 @@ class Op:
         """Say if a result can require grad at all."""
         return bool(self.formulas) or self.composite
 
-    # declaring
     def wrt(self, **formulas: Callable[..., Any]) -> Op:
         """Give the formula of each operand named; in-place forms share them."""
         for op in filter(None, (self, self.in_place)):
@@ -152,7 +153,6 @@ class Op:
 
         return tuple(filled(n, slot) for n, slot in enumerate(self.slots))
 
-    # what is saved
     def filled(self, mask: int) -> tuple[bool, ...]:
         """Per slot, whether a node keeps it, given the bit mask of the operands that require grad.
 
@@ -171,7 +171,6 @@ class Op:
         kept = zip(self.slots, self.filled(mask), strict=True)
         return any(slot.name == what and full for slot, full in kept if slot.source in ("operand", "out"))
 
-    # calling
     def fits(self, types: tuple[type, ...], keywords: Mapping[str, type], tensor: type) -> bool:
         """Say if arguments of those types are for this overload; ``tensor`` is the type of tensors."""
         named = {self._own(keyword): given for keyword, given in keywords.items()}

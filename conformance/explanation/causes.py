@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from conformance.explanation.carried import of_earlier_pass, shared_result
+from conformance.explanation.causes_in_transforms import transformed, written_while_mapped
 from conformance.explanation.causes_of_calls import (
     in_place_layers,
     other_sizes,
@@ -291,6 +292,8 @@ CAUSES: dict[str, Callable[[Story, Mishap], Told]] = {
     "function/gradient-type": returned,
     "function/no-gradient-for-others": returned,
     "backward/gradient-shape-inside": other_shape,
+    **{r: transformed for r in RULES if r.startswith(("functional/vmap-", "functional/transforms-"))},
+    "functional/vmap-writes-into-batched": written_while_mapped,
     "hook/keeps-shape": registered,
     "hook/keeps-dtype": registered,
 }

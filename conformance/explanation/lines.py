@@ -126,6 +126,15 @@ class LineTracer:
                     roots[name if name not in roots else f"{frame.f_code.co_name}.{name}"] = value
         return roots
 
+    def calls_of(self, trace: TracebackType | None) -> list[int]:
+        """Return the script's lines whose calls led to an exception, the outermost first."""
+        lines = []
+        while trace is not None:
+            if trace.tb_frame.f_code.co_filename == self.filename:
+                lines.append(trace.tb_lineno)
+            trace = trace.tb_next
+        return lines[:-1]
+
     def line_of(self, trace: TracebackType | None) -> int:
         """Return the script's line at which an exception was raised, or that called what raised it."""
         line = 0

@@ -202,4 +202,5 @@ def _mishap(record: dict[str, Any], message: str) -> Mishap:
     return Mishap(
         record["kind"], message, record["line"], record["rule"], (), record["tensor"], record.get("node"),
         record.get("saved_version"), operands=tuple(record.get("operands", ())), step=record.get("step"),
+        calls=tuple(record.get("calls", ())),
     )  # fmt: skip

@@ -247,6 +247,7 @@ class Tracer(LineTracer):
             "tensor": self._number(tensor),
             "operands": [self.peek.numbers.of(self._named_or_base(x)) for x in operands],
             "node": self.peek.node_numbers.of(node) if node is not None else None,
+            "calls": self.calls_of(trace),
             "saved_version": saved.version if saved is not None else None,
             "not_modelled": not_modelled(error, self.filename, self.stars),
         }  # fmt: skip

@@ -141,6 +141,8 @@ class Mishap:
     """The tensors that the refused op was given."""
     step: int | None = None
     """The number of the step during which it came."""
+    calls: tuple[int, ...] = ()
+    """The lines whose calls led to it, the outermost first."""
     again: int = 0
     """The later passes of its line in which the script caught the same."""
 

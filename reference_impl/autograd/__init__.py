@@ -83,6 +83,8 @@ def backward(
 
     ``grad_tensors`` holds the incoming gradients, of the shapes of ``tensors``; a real tensor of one element
     may have None, which stands for 1."""
+    if STATE.transforms:
+        refuse_by("functional/transforms-run-no-backward")
     if grad_variables is not None:
         warn("backward/grad-variables-deprecated")
         if grad_tensors is not None:

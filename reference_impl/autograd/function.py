@@ -16,7 +16,9 @@ from reference_impl.autograd.function_node import FunctionCtx, FunctionNode, as_
 from reference_impl.base.modes import no_grad
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
+from reference_impl.base.transforms import mappings
 from reference_impl.core.access import make_output_of
+from reference_impl.core.batched import levels_of, marked
 from reference_impl.core.graph import LAST, Node, RunningTask, gradient_edge
 from reference_impl.core.tensor import Tensor
 from reference_impl.forward.custom_jvp import propagate
@@ -72,6 +74,13 @@ class Function:
         """
         refuse_by("forward/function-needs-a-jvp")
 
+    generate_vmap_rule: ClassVar[bool] = False
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        """Compute the outputs for many inputs at once. NB: what counts is that a subclass defines it."""
+        raise NotImplementedError
+
     @classmethod
     def _backward(cls) -> Callable[..., Any]:
         """The function's backward, which may also be called ``vjp``."""
@@ -94,12 +103,28 @@ class Function:
             node, _, _, outputs = cls._call(args, kwargs)
         # A reference from the node to an output would be a cycle.
         node.to_save = node.dirty_tensors = node.non_differentiable = ()
-        return outputs
+        return marked(outputs, levels_of(*args, outputs)) if STATE.transforms else outputs
+
+    @classmethod
+    def _check_transforms(cls, separate: bool, args: tuple[Any, ...]) -> None:
+        """Refuse a function that the transforms which run cannot take apart."""
+        if cls.__module__.startswith("reference_impl."):
+            return  # a function of PyTorch's own
+        if not separate:
+            refuse_by("functional/transforms-need-setup-context")
+        forward = any(each.forward for each in STATE.transforms)
+        mapped = (forward and mappings()) or levels_of(*args)
+        if mapped and not cls.generate_vmap_rule and cls.vmap is Function.vmap:
+            refuse_by("functional/vmap-needs-a-rule", name=cls.__name__)
+        if forward and cls.jvp is Function.jvp:
+            refuse_by("forward/function-needs-a-jvp")
 
     @classmethod
     def _call(cls, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[FunctionNode, Any, Any, Any]:
         """Return the node, the arguments as forward got them, its raw outputs, and those of the call."""
         separate = cls.setup_context is not Function.setup_context
+        if STATE.transforms:
+            cls._check_transforms(separate, args)
         if separate:
             bound = inspect.signature(cls.forward).bind(*args, **kwargs)
             bound.apply_defaults()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from reference_impl.autograd.function import Function, FunctionNode
-from reference_impl.base.device import beside_its_operands
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
+from reference_impl.namespace.like_operands import like_its_operands
 
 
 class _Spread(Function):
@@ -62,13 +62,13 @@ def _both(
     return _NODES[measure].apply(x, measure, dims, {"correction": correction, "keepdim": keepdim})
 
 
-@beside_its_operands
+@like_its_operands
 def var_mean(x: Tensor, *where: Any, **how: Any) -> tuple[Tensor, Tensor]:
     """Compute variance and mean."""
     return _both("var", x, *where, **how)
 
 
-@beside_its_operands
+@like_its_operands
 def std_mean(x: Tensor, *where: Any, **how: Any) -> tuple[Tensor, Tensor]:
     """Compute standard deviation and mean."""
     return _both("std", x, *where, **how)

@@ -6,9 +6,9 @@ all that share it are on one device. `STATE.devices` counts such memory; at 0 op
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ContextDecorator, contextmanager
-from functools import cache, wraps
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -190,25 +190,6 @@ def geometry(shape: tuple[int, ...], dtype: Any, place: device | None) -> tuple[
 def place_in(metadata: Any) -> device:
     """The device in input metadata."""
     return metadata.place if type(metadata) is Placed else CPU
-
-
-NUMPY = {"axis": "dim", "keepdims": "keepdim"}
-"""The parameters that numpy's users call by other names."""
-
-
-def beside_its_operands(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a function whose new memory is on the device of its first tensor; it takes numpy's keywords."""
-
-    @wraps(function)
-    def called(*args: Any, **kwargs: Any) -> Any:
-        if kwargs:
-            kwargs = {NUMPY.get(name, name): value for name, value in kwargs.items()}
-        if not STATE.devices:
-            return function(*args, **kwargs)
-        with making_on(next((place_of(x) for x in args if hasattr(x, "_storage")), None)):
-            return function(*args, **kwargs)
-
-    return called
 
 
 def ambient_in(metadata: list[Any]) -> device | None:

@@ -104,6 +104,9 @@ class Session:
     level: Any = None
     """The dual level, or None."""
 
+    transforms: list[Any] = field(default_factory=list)
+    """The transforms of functions that run now, innermost last, see ``base.transforms``."""
+
     parametrizations_cached: int = 0
     """The number of open blocks in which a parametrized tensor is computed once."""
     parametrized: dict[tuple[int, str], Any] = field(default_factory=dict)
@@ -166,7 +169,7 @@ class Session:
         for open_calls in (
             self.saved_tensors_hooks, self.saved_tensors_hooks_disabled, self.write_watchers,
             self.graph_tasks, self.unordered_hooks, self.evaluating, self.checkpoint_debug, self.early_stop,
-            self.held_warnings, self.shown_apart, self.default_devices,
+            self.held_warnings, self.shown_apart, self.default_devices, self.transforms,
         ):  # fmt: skip
             open_calls.clear()
 

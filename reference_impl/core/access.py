@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reference_impl.base.dtypes import NAME_BY_NUMPY
+from reference_impl.base.rules import refuse_by
 from reference_impl.core.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -99,6 +100,16 @@ def set_flag(x: Tensor, flag: bool) -> None:
     x._requires_grad = flag
 
 
+def ask_for_grad(x: Tensor, flag: bool) -> Tensor:
+    """Set the flag as ``requires_grad_()`` does, also within a transform."""
+    if not isinstance(flag, bool):
+        refuse_by("requires_grad/argument-must-be-bool", type=type(flag).__name__)
+    if x._node is not None and not flag:
+        refuse_by("requires_grad/non-leaf-cannot-drop")
+    x._set_flag(flag, "requires_grad_")
+    return x
+
+
 def set_gradient_edge(x: Tensor, node: Node | None, output_nr: int) -> None:
     """Make ``x`` the output of that number of ``node``, which knows its metadata already."""
     x._node, x._output_nr = node, output_nr
@@ -133,6 +144,23 @@ def share_hooks(x: Tensor, other: Tensor) -> None:
 def forget_accumulator(x: Tensor) -> None:
     """Let the leaf's next use begin with a new ``AccumulateGrad`` node."""
     x._accumulator = None
+
+
+def written_state(x: Tensor) -> tuple[Any, ...]:
+    """Return what a write to ``x`` changes, in it and in the tensor that it is a view of."""
+    base = None if x._view is None else x._view.base
+    history = None if base is None else (base._node, base._output_nr)
+    return x._array.copy(), x._version_counter[0], x._node, x._output_nr, history
+
+
+def restore_written(x: Tensor, state: tuple[Any, ...]) -> None:
+    """Undo writes to ``x`` that were made after that state."""
+    elements, version, x._node, x._output_nr, history = state
+    x._array[...] = elements
+    x._version_counter[0] = version
+    if history is not None:
+        base = x._view.base
+        base._node, base._output_nr = history
 
 
 def become(x: Tensor, other: Tensor) -> None:

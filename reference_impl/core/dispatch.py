@@ -13,6 +13,7 @@ from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.core import extension_points
 from reference_impl.core.apply import call, call_view
+from reference_impl.core.batched import batched_runner
 from reference_impl.core.inplace import call_in_place
 from reference_impl.core.kernel import Kernel
 from reference_impl.core.tensor import Tensor
@@ -34,7 +35,7 @@ def _plan(kernel: Kernel, places: Mapping[str, Any], types: tuple[type, ...]) ->
     op = kernel.op
     operands = [places[name] for name in op.names]
     whole = operands == list(range(len(types)))
-    run = _runner(op, tuple([types[at] for at in operands]))
+    run = runner(op, tuple([types[at] for at in operands]))
     return run, kernel, None if whole else picker(operands), _reader(op, places)
 
 
@@ -60,9 +61,9 @@ def _one_reader(name: str, at: Any, read: Callable[[Any], Any]) -> Callable[[Giv
     return lambda given: {name: read(given[at])}
 
 
-def _runner(op: Op, types: tuple[type, ...]) -> Callable[..., Any]:
+def runner(op: Op, types: tuple[type, ...]) -> Callable[..., Any]:
     """The function that runs an op on operands of these types."""
-    special = extension_points.runner_for(op, types)
+    special = batched_runner(types, runner, op) or extension_points.runner_for(op, types)
     if special is not None:
         return special
     if op.composite:

@@ -132,6 +132,8 @@ class Tensor:
         """Set the flag and return the tensor itself."""
         if not isinstance(requires_grad, bool):
             refuse_by("requires_grad/argument-must-be-bool", type=type(requires_grad).__name__)
+        if STATE.transforms:
+            refuse_by("functional/transforms-set-no-flag", case="requires_grad_")
         if self._node is not None and not requires_grad:
             refuse_by("requires_grad/non-leaf-cannot-drop")
         self._set_flag(requires_grad, "requires_grad_")

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from reference_impl.base.modes import enable_grad, no_grad
 from reference_impl.base.rules import by
 from reference_impl.base.size import Size
+from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 from reference_impl.distributions import constraints
 from reference_impl.distributions.constraints import Constraint
@@ -20,6 +21,11 @@ from reference_impl.namespace.missing import refuse_name
 def without_history() -> AbstractContextManager[Any]:
     """Return the block in which samples are drawn."""
     return no_grad() if by("functional/samples-have-no-history") else nullcontext()
+
+
+def _holds(checked: Tensor) -> bool:
+    """Tell whether all elements are True; of one of many, as vmap gives it, those that are there."""
+    return bool(array_of(checked).all())
 
 
 class Distribution:
@@ -53,7 +59,7 @@ class Distribution:
 
     def _check_parameter(self, name: str, constraint: Constraint) -> None:
         value = getattr(self, name)
-        if not bool(constraint.check(value).all()):
+        if not _holds(constraint.check(value)):
             raise ValueError(
                 f"Expected parameter {name} ({type(value).__name__} of shape {tuple(value.shape)}) of "
                 f"distribution {self!r} to satisfy the constraint {constraint!r}, but found invalid "
@@ -123,7 +129,7 @@ class Distribution:
                 "Value is not broadcastable with batch_shape+event_shape: "
                 f"{tuple(value.shape)} vs {tuple(self.extended())}."
             ) from None
-        if not bool(self.support.check(value.detach()).all()):
+        if not _holds(self.support.check(value.detach())):
             raise ValueError(
                 "Expected value argument "
                 f"({type(value).__name__} of shape {tuple(value.shape)}) to be within the support "

@@ -8,6 +8,7 @@ from typing import Any
 from reference_impl.base.not_modelled import NotModelled
 from reference_impl.base.rules import refuse_by
 from reference_impl.base.session import STATE
+from reference_impl.core.batched import levels_of
 from reference_impl.core.dispatch import Given, Plan
 from reference_impl.core.extension_points import fill
 from reference_impl.core.tensor import Tensor
@@ -22,6 +23,9 @@ def plan_with_out(name: str, planned: Callable[..., Plan], count: int, names: tu
         args, kwargs = given[:count], dict(zip(names, given[count:], strict=True))
         out = kwargs.pop("out")
         tensors = [x for x in (*given, out) if isinstance(x, Tensor)]
+        if STATE.transforms and levels_of(*tensors):
+            why = "the fallback path doesn't work on out= or view ops."
+            refuse_by("functional/vmap-has-no-rule", why=f"aten::{name}.out; {why}")
         if STATE.enabled and any(x.requires_grad for x in tensors):
             refuse_by("write/out-is-not-recorded")
         values = (*args, *kwargs.values())

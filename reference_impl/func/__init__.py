@@ -1,32 +1,37 @@
 """``torch.func``: gradients of functions, Jacobians, maps over a batch, and modules as functions.
 
 NB: a transform runs on ordinary leaves, and `vmap` calls the function for each element. Results and their
-histories are PyTorch's, the names of nodes within a `vmap` are not.
+histories are PyTorch's, the names of nodes within a `vmap` are not. `mapping` has `vmap`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from functools import wraps
 from typing import Any
 
 from reference_impl import autograd
 from reference_impl.base.modes import enable_grad
 from reference_impl.base.rules import by
+from reference_impl.base.transforms import Mapping, Transformation, transforming
+from reference_impl.core.batched import levels_of, marked
 from reference_impl.core.graph import AccumulateGrad
-from reference_impl.core.tensor import Tensor
+from reference_impl.core.tensor import Tensor, variable_data
 from reference_impl.func.functional_call import functional_call, stack_module_state
+from reference_impl.func.mapping import vmap
 from reference_impl.func.trees import flat, like
 from reference_impl.namespace import composite
 from reference_impl.namespace.factories import ones_like, zeros_like
 from reference_impl.namespace.missing import loading
-from specs.active_rules import set_aside
 
 
 def _own(x: Any) -> Any:
     """Return the tensor by which a transform differentiates: a view with the history there is, or a leaf."""
-    return x.view_as(x) if x.requires_grad else x.data.requires_grad_()
+    if x.requires_grad:
+        return x.view_as(x)
+    own = marked(variable_data(x), levels_of(x))
+    own.requires_grad = True
+    return own
 
 
 def _without(x: Any, own: Sequence[Tensor]) -> Any:
@@ -82,7 +87,7 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
 
     @wraps(func)
     def both(*args: Any, **kwargs: Any) -> Any:
-        with enable_grad():
+        with enable_grad(), transforming(Transformation()):
             given, own = _watched(args, argnums)
             out = func(*given, **kwargs)
             aux = None
@@ -160,7 +165,7 @@ def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> C
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """Return what ``func`` gives, and a function that multiplies by its Jacobian from the left."""
-    with enable_grad():
+    with enable_grad(), transforming(Transformation()):
         own, out, aux = _recorded(func, primals, has_aux)
     outs = flat(out)
 
@@ -178,7 +183,8 @@ def jvp(
 ) -> Any:
     """Return what ``func`` gives, and the product of its Jacobian with ``tangents``, by double backward."""
     with enable_grad():
-        own, out, aux = _recorded(func, primals, has_aux)
+        with transforming(Transformation(forward=True)):
+            own, out, aux = _recorded(func, primals, has_aux)
         outs = flat(out)
         seeds = [zeros_like(x, requires_grad=True) for x in outs]
         grads = _grads(outs, own, seeds)
@@ -208,7 +214,7 @@ def jacrev(
 
     @wraps(func)
     def jacobian(*args: Any, **kwargs: Any) -> Any:
-        with enable_grad():
+        with enable_grad(), transforming(Transformation()):
             given, own = _watched(args, argnums)
             out = func(*given, **kwargs)
             out, aux = out if has_aux else (out, None)
@@ -239,59 +245,22 @@ def jacfwd(
     func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *, chunk_size: int | None = None,
     randomness: str = "error",
 ) -> Callable[..., Any]:  # fmt: skip
-    """Return a function that gives the Jacobian of ``func``; NB: by rows, as `jacrev`."""
-    return jacrev(func, argnums, has_aux=has_aux)
+    """Return a function that gives the Jacobian of ``func``; NB: by rows, as `jacrev`.
+
+    PyTorch maps over the directions, so what the function draws needs a ``randomness``.
+    """
+
+    @wraps(func)
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        with transforming(Mapping(randomness=randomness)), transforming(Transformation(forward=True)):
+            return func(*args, **kwargs)
+
+    return jacrev(mapped, argnums, has_aux=has_aux)
 
 
 def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
     """Return a function that gives the second derivatives of ``func``."""
     return jacfwd(jacrev(func, argnums), argnums)
-
-
-def vmap(
-    func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *,
-    chunk_size: int | None = None,
-) -> Callable[..., Any]:  # fmt: skip
-    """Return a function that calls ``func`` for each element along a dimension, and stacks what it gives."""
-
-    @wraps(func)
-    def mapped(*args: Any, **kwargs: Any) -> Any:
-        dims = [in_dims] * len(args) if isinstance(in_dims, int) else list(in_dims)
-        pairs = [_along(arg, dim) for arg, dim in zip(args, dims, strict=True)]
-        sizes = {x.shape[d] for pair in pairs for x, d in pair if d is not None}
-        if not sizes:
-            raise ValueError(
-                f"vmap({getattr(func, '__name__', func)}, in_dims={in_dims}, ...)(<inputs>): at least one "
-                "input must have a non-None dim"
-            )
-        if len(sizes) > 1:
-            raise ValueError(
-                "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
-                f"{sorted(sizes)} for the mapped dimension"
-            )
-        outs = []
-        for at in range(*sizes):
-            picked = [
-                like(arg, [x if d is None else x.select(d, at) for x, d in pair])
-                for arg, pair in zip(args, pairs, strict=True)
-            ]
-            with set_aside() if at else nullcontext():  # PyTorch calls it once
-                outs.append(func(*picked, **kwargs))
-        columns = zip(*map(flat, outs), strict=True)
-        wanted = [out_dims] * len(flat(outs[0])) if isinstance(out_dims, int) else list(out_dims)
-        return like(outs[0], [composite.stack(c, d) for c, d in zip(columns, wanted, strict=True)])
-
-    return mapped
-
-
-def _along(arg: Any, dim: Any) -> list[tuple[Any, int | None]]:
-    """Return the tensors of an argument, each with the dimension that is mapped over."""
-    leaves = flat(arg)
-    if dim is None or isinstance(dim, int):
-        return [(x, dim) for x in leaves]
-    dims = list(dim.values()) if isinstance(dim, dict) else list(dim)
-    parts = list(arg.values()) if isinstance(arg, dict) else list(arg)
-    return [pair for part, d in zip(parts, dims, strict=True) for pair in _along(part, d)]
 
 
 __getattr__ = loading(__name__)

@@ -9,6 +9,7 @@ import numpy as np
 from reference_impl.autograd.function import Function
 from reference_impl.base.not_modelled import NotModelled
 from reference_impl.core.access import array_of
+from reference_impl.core.batched import marking
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.linalg.decompositions import node_named
 from reference_impl.namespace.return_types import return_type
@@ -84,6 +85,7 @@ class _Lstsq(Function):
         return by_a, inverse.mH.matmul(g) if b.requires_grad else None
 
 
+@marking
 def lstsq(A: Tensor, B: Tensor, rcond: Any = None, *, driver: Any = None) -> Any:
     """The least squares solution of ``A X = B`` for matrices of full rank."""
     left = array_of(A)
@@ -135,12 +137,14 @@ def permutation(pivots: np.ndarray, dtype: Any) -> np.ndarray:
     return np.array(found).reshape((*pivots.shape, pivots.shape[-1]))
 
 
+@marking
 def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
     """Both triangular factors in one matrix, and the rows exchanged."""
     both, pivots = _factored(A, "linalg.lu_factor")
     return _LU_FACTOR(wrap(by_column(both)), wrap(pivots))
 
 
+@marking
 def lu(A: Tensor, *, pivot: bool = True) -> Any:
     """A permutation, a lower and an upper triangular factor."""
     both, pivots = _factored(A, "linalg.lu")

@@ -13,6 +13,7 @@ from reference_impl.base.rules import by, warn_once
 from reference_impl.base.session import STATE
 from reference_impl.base.size import contiguous_format, memory_format
 from reference_impl.core.access import array_of, is_inference, set_flag
+from reference_impl.core.batched import marking
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.fidelity.inference_kernels import count_birth
 from reference_impl.namespace.formats import lay_out, strides_fit
@@ -32,6 +33,7 @@ def cast(self: Tensor, target: dtype) -> Tensor:
     return out
 
 
+@marking
 @quietly
 def _without_gradient(self: Tensor, target: dtype, place: device) -> Tensor:
     """Copy to integers or bools on a device, without history."""

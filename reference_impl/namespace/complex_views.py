@@ -83,5 +83,20 @@ METHODS: dict[str, Any] = {"view_as_complex": view_as_complex}
 """The methods by name."""
 PROPERTIES: dict[str, Any] = {"real": property(real), "imag": property(imag)}
 """The attributes by name."""
+
+
+def complex_(real: Tensor, imag: Tensor) -> Tensor:
+    """Combine real and imaginary parts of one dtype, float32 or float64."""
+    wants = (np.float32, np.float64)
+    got = [x.type().removeprefix("torch.").removesuffix("Tensor") for x in (real, imag)]
+    if array_of(real).dtype not in wants or array_of(imag).dtype not in wants:
+        refuse_by("op/complex-is-made-of-floats", real=got[0], imag=got[1])
+    if got[0] != got[1]:
+        raise RuntimeError(
+            f"Expected object of scalar type {got[0]} but got scalar type {got[1]} for second argument"
+        )
+    return real._complex(imag)
+
+
 FUNCTIONS: dict[str, Any] = {**METHODS, "real": real, "imag": imag}
 """Functions of the namespace, by name."""

@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from reference_impl.base.device import beside_its_operands
 from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
+from reference_impl.core.batched import check_shape_known
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.index_functions import filling, scaling_source
+from reference_impl.namespace.like_operands import like_its_operands
 from specs.errors import need_kernel
 from specs.ops import cat as joining
 from specs.ops.helpers import axis_of
@@ -267,7 +268,7 @@ def _choosing(function: Callable[..., Any]) -> Callable[..., Any]:
     def where(*args: Any, **kwargs: Any) -> Any:
         if len(args) + len(kwargs) > 1:
             return function(*args, **kwargs)
-        condition = args[0] if args else kwargs["condition"]
+        check_shape_known(condition := args[0] if args else kwargs["condition"], "where")
         return condition.nonzero(as_tuple=True)
 
     return where
@@ -321,7 +322,7 @@ FUNCTIONS: dict[str, Any] = {
 
 WRAPPED: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("index_add", "index_add_"), scaling_source),
-    "index_fill": filling,
+    **dict.fromkeys(("index_fill", "index_fill_"), filling),
     "var": _unbiased,
     "std": _unbiased,
     "clamp": _bounded,
@@ -333,7 +334,7 @@ WRAPPED: dict[str, Callable[..., Any]] = {
 
 EXTENDED: dict[str, Callable[..., Any]] = {
     "where": _choosing,
-    **dict.fromkeys(("cat", "concat", "concatenate", "stack"), beside_its_operands),
+    **dict.fromkeys(("cat", "concat", "concatenate", "stack"), like_its_operands),
 }
 """Wrappers for functions that take more than their methods, or have none."""
 

@@ -21,6 +21,7 @@ from reference_impl.base.rules import by, refuse_by, warn, warn_once
 from reference_impl.base.session import STATE
 from reference_impl.base.size import contiguous_format, preserve_format, strided
 from reference_impl.core.access import array_of, set_flag, set_gradient_edge, set_memory
+from reference_impl.core.batched import levels_of, marked
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.nested_numbers import dtype_of_parts, holds_numbers, refuse_data
 from specs.errors import need_fit
@@ -66,7 +67,8 @@ def new_leaf(
             refuse_by("requires_grad/float-or-complex-only", dtype=leaf.dtype)
         if by("requires_grad/flag-at-creation") and (STATE.enabled or by("mode/creation-unaffected")):
             set_flag(leaf, True)
-    return leaf if place is CPU or leaf.is_cuda else leaf.to(place)
+    leaf = leaf if place is CPU or leaf.is_cuda else leaf.to(place)
+    return marked(leaf, levels_of(beside)) if STATE.transforms else leaf
 
 
 def shape_of(size: tuple[Any, ...], more: dict[str, Any]) -> tuple[int, ...]:
@@ -90,6 +92,8 @@ def _extent(n: Any, at: int) -> int:
 def _without_tensors(data: Any) -> Any:
     """Replace the tensors in nested sequences by their elements: each must have one."""
     if isinstance(data, Tensor):
+        if STATE.transforms and levels_of(data):
+            refuse_by("functional/vmap-takes-no-numbers")
         if array_of(data).size != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
         return array_of(data).reshape(())
@@ -334,16 +338,3 @@ empty_like = _like(0)
 def full_like(x: Tensor, fill_value: Any, **more: Any) -> Tensor:
     """A leaf of ``fill_value`` with the shape, dtype and layout of ``x``."""
     return _like(number_of(fill_value))(x, **more)
-
-
-def complex_(real: Tensor, imag: Tensor) -> Tensor:
-    """Combine real and imaginary parts of one dtype, float32 or float64."""
-    wants = (np.float32, np.float64)
-    got = [x.type().removeprefix("torch.").removesuffix("Tensor") for x in (real, imag)]
-    if array_of(real).dtype not in wants or array_of(imag).dtype not in wants:
-        refuse_by("op/complex-is-made-of-floats", real=got[0], imag=got[1])
-    if got[0] != got[1]:
-        raise RuntimeError(
-            f"Expected object of scalar type {got[0]} but got scalar type {got[1]} for second argument"
-        )
-    return real._complex(imag)

@@ -66,7 +66,9 @@ def filling(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
                 "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
                 f"{value.ndim} dimension(s)."
             )
-        return x._index_fill_tensor(index, value, dim=dim)
+        written = function.__name__.endswith("_")
+        fill_by = x._index_fill_tensor_ if written else x._index_fill_tensor
+        return fill_by(index, value, dim=dim)
 
     return fill
 

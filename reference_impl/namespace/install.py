@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from reference_impl.base.device import beside_its_operands
 from reference_impl.base.rules import by, refuse_by, warn
 from reference_impl.base.session import STATE
 from reference_impl.core import as_strided, detach, extension_points, hooks, retain
@@ -22,6 +21,7 @@ from reference_impl.namespace import (
     composite,
     compositions,
     copy_ops,
+    distinct,
     einsum,
     geometry,
     index_functions,
@@ -39,6 +39,7 @@ from reference_impl.namespace import (
     spellings,
 )
 from reference_impl.namespace.casts import CASTS
+from reference_impl.namespace.like_operands import like_its_operands
 from reference_impl.namespace.missing import missing_of_class
 from specs import ops
 from specs.kind import NUMBERS
@@ -50,6 +51,7 @@ FUNCTIONS: dict[str, Any] = {}
 
 _BOTH = (
     non_differentiable,
+    distinct,
     sorting,
     composite,
     einsum,
@@ -137,10 +139,10 @@ def _install_functions() -> None:
     """Install the functions that are no ops, as methods too if they are."""
     for functions in _BOTH:
         for name, function in functions.BOTH.items():
-            FUNCTIONS[name] = beside_its_operands(function)
+            FUNCTIONS[name] = like_its_operands(function)
             setattr(Tensor, name, FUNCTIONS[name])
     for name, function in (random_inplace.METHODS | spellings.METHODS).items():
-        setattr(Tensor, name, beside_its_operands(function))
+        setattr(Tensor, name, like_its_operands(function))
     FUNCTIONS["bernoulli"] = vars(Tensor)["bernoulli"]
     FUNCTIONS["poisson"] = random_inplace.poisson
     FUNCTIONS.update(

@@ -17,6 +17,7 @@ from reference_impl.base.rules import refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.base.size import Size
 from reference_impl.core.access import array_of, make_output_of
+from reference_impl.core.batched import check_compared, marking
 from reference_impl.core.graph import NotImplementedNode, gradient_edge
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace import geometry
@@ -28,7 +29,7 @@ def _array(x: Any) -> Any:
     return array_of(x) if isinstance(x, Tensor) else x
 
 
-def _tensor(array: Any) -> Tensor:
+def tensor_of(array: Any) -> Tensor:
     """Wrap an array, copied if it is a view."""
     array = np.asarray(array)
     return wrap(array.copy() if array.base is not None else array)
@@ -41,6 +42,7 @@ def is_tensor(value: Any) -> bool:
 
 def equal(x: Tensor, y: Tensor) -> bool:
     """Return True if shapes and elements are equal."""
+    check_compared("equal", x, y)
     a, b = array_of(x), array_of(y)
     return a.shape == b.shape and bool((a == b).all())
 
@@ -48,11 +50,12 @@ def equal(x: Tensor, y: Tensor) -> bool:
 def isclose(x: Tensor, y: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Tensor:
     """Compare elements within tolerances."""
     _one_dtype(x, y)
-    return _tensor(np.isclose(array_of(x), array_of(y), rtol, atol, equal_nan))
+    return tensor_of(np.isclose(array_of(x), array_of(y), rtol, atol, equal_nan))
 
 
 def allclose(x: Tensor, y: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
     """Return True if all elements are equal within tolerances."""
+    check_compared("allclose", x, y)
     _one_dtype(x, y)
     return bool(np.allclose(array_of(x), array_of(y), rtol, atol, equal_nan))
 
@@ -87,7 +90,7 @@ def _found(function: Callable[..., Any]) -> Callable[..., Tensor]:
         given = [dim] if isinstance(dim, int) else dim
         axis = None if given is None else axes_of(given, x.ndim)
         out = function(array, axis=axis, keepdims=keepdim)
-        return _tensor(out.astype(np.uint8) if array.dtype == np.uint8 else out)
+        return tensor_of(out.astype(np.uint8) if array.dtype == np.uint8 else out)
 
     return test
 
@@ -98,7 +101,7 @@ def _position(function: Callable[..., Any]) -> Callable[..., Tensor]:
     def at(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
         axis = None if dim is None else axis_of(dim, x.ndim)
         if not x.ndim:
-            return _tensor(np.int64(0))
+            return tensor_of(np.int64(0))
         array = array_of(x)
         if axis is None and not array.size:
             raise IndexError(
@@ -107,7 +110,7 @@ def _position(function: Callable[..., Any]) -> Callable[..., Tensor]:
         if axis is not None and not array.shape[axis]:
             name = function.__name__
             raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
-        return _tensor(function(array, axis=axis, keepdims=keepdim))
+        return tensor_of(function(array, axis=axis, keepdims=keepdim))
 
     return at
 
@@ -134,7 +137,7 @@ def _map(function: Callable[..., Any]) -> Callable[..., Tensor]:
     """Make an elementwise function whose result has no gradient."""
 
     def mapped(*operands: Any) -> Tensor:
-        return _tensor(_broadcasting(function, *[_array(x) for x in operands]))
+        return tensor_of(_broadcasting(function, *[_array(x) for x in operands]))
 
     return mapped
 
@@ -166,7 +169,7 @@ def _bits(function: Callable[..., Any]) -> Callable[..., Tensor]:
             scalar = {"b": "Bool", "f8": "Double"}.get(target.str[1:].strip("1"), "Float")
             raise NotImplementedError(f"\"{_BITS[function]}_cpu\" not implemented for '{scalar}'")
         pair = [np.asarray(_array(operand)).astype(target) for operand in (x, y)]
-        return _tensor(_broadcasting(function, *pair))
+        return tensor_of(_broadcasting(function, *pair))
 
     return mapped
 
@@ -175,57 +178,7 @@ def bitwise_not(x: Tensor) -> Tensor:
     """Invert each bit, or each bool."""
     if array_of(x).dtype.kind not in "biu":
         raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
-    return _tensor(np.invert(array_of(x)))
-
-
-def nonzero(x: Tensor, *, as_tuple: bool = False) -> Any:
-    """The indices of non-zero elements: one per row, or one tensor per dimension."""
-    where = np.nonzero(np.atleast_1d(array_of(x)))
-    if as_tuple:
-        return tuple(_tensor(index) for index in where)
-    return wrap(np.array(np.stack(where, 1)[:, : x.ndim], np.int64, order="F"))  # as PyTorch lays them out
-
-
-def count_nonzero(x: Tensor, dim: Any = None) -> Tensor:
-    """The number of elements that are not zero."""
-    count = np.count_nonzero(array_of(x), dim)
-    return _tensor(np.int64(count) if dim is None else count)
-
-
-def unique(
-    x: Tensor,
-    sorted: bool = True,
-    return_inverse: bool = False,
-    return_counts: bool = False,
-    dim: int | None = None,
-) -> Any:
-    """The sorted distinct elements; on request with the inverse indices and the counts."""
-    array = array_of(x)
-    distinct, inverse, counts = np.unique(array, return_inverse=True, return_counts=True, axis=dim)
-    inverse = inverse.reshape(array.shape if dim is None else -1)
-    node = ("_unique2", "Unique2Backward0") if dim is None else ("unique_dim", "UniqueDimBackward0")
-    return _chosen(x, node, distinct, (return_inverse, inverse), (return_counts, counts))
-
-
-def unique_consecutive(
-    x: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
-) -> Any:
-    """The elements without consecutive duplicates; on request with the inverse indices and the counts."""
-    array = array_of(x)
-    rows = array.reshape(-1) if dim is None else np.moveaxis(array, dim, 0)
-    differs = (rows[1:] != rows[:-1]).any(tuple(range(1, rows.ndim)))
-    first = np.concatenate([np.ones(min(len(rows), 1), bool), differs])
-    counts = np.diff([*np.flatnonzero(first), len(rows)])
-    distinct = rows[first] if dim is None else np.moveaxis(rows[first], 0, dim)
-    inverse = (np.cumsum(first) - 1).reshape(array.shape if dim is None else -1)
-    node = ("unique_consecutive", "UniqueConsecutiveBackward0")
-    return _chosen(x, node, distinct, (return_inverse, inverse), (return_counts, counts))
-
-
-def _chosen(x: Tensor, node: tuple[str, str], distinct: np.ndarray, *more: tuple[bool, np.ndarray]) -> Any:
-    first = underivable(_tensor(distinct), x, *node)
-    chosen = (_tensor(array) for wanted, array in more if wanted)
-    return (first, *chosen) if any(wanted for wanted, _ in more) else first
+    return tensor_of(np.invert(array_of(x)))
 
 
 def underivable(out: Tensor, x: Tensor, *node: str) -> Tensor:
@@ -239,17 +192,19 @@ def bincount(x: Tensor, weights: Any = None, minlength: int = 0) -> Tensor:
     """Count each non-negative integer, or sum the weights that stand beside it."""
     counted = np.bincount(array_of(x), _array(weights), minlength)
     if not isinstance(weights, Tensor):
-        return _tensor(counted)
+        return tensor_of(counted)
     given = array_of(weights).dtype
     kept = given if given == np.float32 else counted.dtype
-    return underivable(_tensor(counted.astype(kept)), weights, "bincount")
+    return underivable(tensor_of(counted.astype(kept)), weights, "bincount")
 
 
+@marking
 def isin(x: Any, among: Any) -> Tensor:
     """Test each element for membership in ``among``."""
-    return _tensor(np.isin(_array(x), _array(among)))
+    return tensor_of(np.isin(_array(x), _array(among)))
 
 
+@marking
 def searchsorted(
     sorted_sequence: Tensor, x: Any, *, right: bool = False, side: str | None = None,
     sorter: Tensor | None = None, out_int32: bool = False,
@@ -261,7 +216,7 @@ def searchsorted(
     at: Any = "right" if right or side == "right" else "left"
     wanted, kind = _array(x), np.int32 if out_int32 else np.int64
     if order.ndim == 1:
-        return _tensor(np.searchsorted(order, wanted, at).astype(kind))
+        return tensor_of(np.searchsorted(order, wanted, at).astype(kind))
     if order.shape[:-1] != wanted.shape[:-1]:
         raise RuntimeError(
             "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
@@ -270,9 +225,10 @@ def searchsorted(
         )
     rows = zip(order.reshape(-1, order.shape[-1]), wanted.reshape(-1, wanted.shape[-1]), strict=True)
     found = np.array([np.searchsorted(line, row, at) for line, row in rows], kind)
-    return _tensor(found.reshape(wanted.shape))
+    return tensor_of(found.reshape(wanted.shape))
 
 
+@marking
 def bucketize(x: Any, boundaries: Tensor, *, right: bool = False, out_int32: bool = False) -> Tensor:
     """The index of the bucket of each element, between sorted boundaries."""
     return searchsorted(boundaries, x, right=right, out_int32=out_int32)
@@ -282,17 +238,17 @@ def histc(x: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     """Count elements in equal-width bins; elements outside the bins are ignored."""
     array = array_of(x)
     ends = (float(array.min()), float(array.max())) if min == max == 0 else (min, max)
-    return _tensor(np.histogram(array, bins, ends)[0].astype(array.dtype))
+    return tensor_of(np.histogram(array, bins, ends)[0].astype(array.dtype))
 
 
 def tril_indices(row: int, col: int, offset: int = 0, **_: Any) -> Tensor:
     """The row and column indices on and below a diagonal."""
-    return _tensor(np.stack(np.tril_indices(row, offset, col)))
+    return tensor_of(np.stack(np.tril_indices(row, offset, col)))
 
 
 def triu_indices(row: int, col: int, offset: int = 0, **_: Any) -> Tensor:
     """The row and column indices on and above a diagonal."""
-    return _tensor(np.stack(np.triu_indices(row, offset, col)))
+    return tensor_of(np.stack(np.triu_indices(row, offset, col)))
 
 
 def broadcast_shapes(*shapes: Any) -> Size:
@@ -324,8 +280,7 @@ BOTH: dict[str, Any] = {
     "bitwise_xor": _bits(np.bitwise_xor), "bitwise_not": bitwise_not, "nextafter": _map(np.nextafter),
     "gcd": _map(np.gcd), "lcm": _map(np.lcm),
     "bitwise_left_shift": _bits(np.left_shift), "bitwise_right_shift": _bits(np.right_shift),
-    "nonzero": nonzero, "argwhere": nonzero, "count_nonzero": count_nonzero, "unique": unique,
-    "unique_consecutive": unique_consecutive, "bincount": bincount, "histc": histc,
+    "bincount": bincount, "histc": histc,
 }  # fmt: skip
 """Functions that are methods too, by name."""
 

@@ -13,7 +13,10 @@ from typing import Any
 import numpy as np
 
 from reference_impl.base import dtypes
+from reference_impl.base.session import STATE
+from reference_impl.base.transforms import check_draw
 from reference_impl.core.access import array_of
+from reference_impl.core.batched import check_random_operands, drawn_anew
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.factories import new_leaf, shape_of
 from specs.layout import laid_out_like
@@ -84,7 +87,10 @@ def fork_rng(devices: Any = None, enabled: bool = True, **_: Any) -> Iterator[No
 
 def source(generator: Generator | None) -> np.random.Generator:
     """The numpy generator behind ``generator``, or behind the default one."""
-    return (default_generator if generator is None else generator)._numpy
+    numpy = (default_generator if generator is None else generator)._numpy
+    if STATE.transforms:
+        check_draw(numpy)
+    return numpy
 
 
 def _drawn(draw: str, shape: Any, generator: Generator | None, dtype: dtypes.dtype | None) -> np.ndarray:
@@ -101,6 +107,7 @@ def _drawn(draw: str, shape: Any, generator: Generator | None, dtype: dtypes.dty
 
 
 def _sizes(draw: str) -> Any:
+    @drawn_anew
     def make(
         *size: Any,
         generator: Generator | None = None,
@@ -115,6 +122,7 @@ def _sizes(draw: str) -> Any:
 
 
 def _like(draw: str) -> Any:
+    @drawn_anew
     def make(
         x: Tensor, *, dtype: dtypes.dtype | None = None, requires_grad: bool = False, **where: Any
     ) -> Tensor:
@@ -133,6 +141,7 @@ rand_like = _like("random")
 randn_like = _like("standard_normal")
 
 
+@drawn_anew
 def randint(
     *bounds: Any,
     low: int = 0,
@@ -159,6 +168,7 @@ def randint(
     )
 
 
+@drawn_anew
 def randint_like(
     x: Tensor,
     *bounds: int,
@@ -173,6 +183,7 @@ def randint_like(
     return new_leaf(laid_out_like(array_of(drawn), model), requires_grad, x, **where)
 
 
+@drawn_anew
 def randperm(
     n: int,
     *,
@@ -188,6 +199,7 @@ def randperm(
     return new_leaf(source(generator).permutation(n).astype(numpy), requires_grad, **where)
 
 
+@drawn_anew
 def normal(
     mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, **more: Any
 ) -> Tensor:
@@ -201,6 +213,7 @@ def normal(
         return new_leaf(
             source(generator).normal(mean, std, shape_of((size,), {})).astype(dtypes.default().numpy), **more
         )
+    check_random_operands(mean, std)
     arrays = [array_of(value) if isinstance(value, Tensor) else value for value in (mean, std)]
     numpy = next((a.dtype for a in arrays if isinstance(a, np.ndarray)), dtypes.default().numpy)
     numbers = wrap(np.asarray(source(generator).normal(*arrays)).astype(numpy))
@@ -210,10 +223,12 @@ def normal(
     return std._normal_of_std(numbers) if isinstance(std, Tensor) else numbers
 
 
+@drawn_anew
 def multinomial(
     x: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
 ) -> Tensor:
     """Draw indices with the weights in each row."""
+    check_random_operands(x)
     if x.ndim not in (1, 2):
         raise RuntimeError("prob_dist must be 1 or 2 dim")
     if num_samples > array_of(x).shape[-1] and not replacement:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl.core.access import array_of
+from reference_impl.core.batched import check_random_operands, check_random_write, marking
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.non_differentiable import underivable
 from reference_impl.namespace.random import Generator, source
@@ -21,6 +22,7 @@ _MANTISSA = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
 
 def _written(x: Tensor, op: str, draw: Callable[[Any], Any]) -> Tensor:
     """Write a sample of the tensor's shape; real and imaginary parts are drawn separately."""
+    check_random_write(x)
     array = array_of(x)
     shape, dtype = array.shape, array.dtype
     drawn = draw(shape) + 1j * draw(shape) if dtype.kind == "c" else draw(shape)
@@ -100,6 +102,7 @@ def _beyond(dtype: np.dtype) -> int:
 def bernoulli_(x: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
     """Fill with ones with probability ``p``, a number or a tensor, and with zeros otherwise."""
     array = array_of(x)
+    check_random_write(x, p)
     if isinstance(p, Tensor):
         numbers = _ones(array_of(p.detach().expand(array.shape)), generator)
         return x._bernoulli_of_(p, wrap(numbers.astype(array.dtype)))
@@ -108,9 +111,11 @@ def bernoulli_(x: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -
     return x._bernoulli_drawn_(wrap(numbers.astype(array.dtype)))
 
 
+@marking
 def bernoulli(x: Tensor, p: float | None = None, *, generator: Generator | None = None) -> Tensor:
     """Sample ones with the probabilities in ``x``, or all with ``p``, and zeros otherwise."""
     array = array_of(x)
+    check_random_operands(x)
     if p is not None:
         _need(0 <= p <= 1, f"bernoulli_ expects p to be in [0, 1], but got p={p}")
         numbers = _ones(np.full(array.shape, p), generator)
@@ -120,8 +125,10 @@ def bernoulli(x: Tensor, p: float | None = None, *, generator: Generator | None 
     return x._bernoulli_drawn(wrap(_ones(array, generator).astype(array.dtype)))
 
 
+@marking
 def poisson(x: Tensor, generator: Generator | None = None) -> Tensor:
     """Sample counts with the rates in ``x``."""
+    check_random_operands(x)
     array = array_of(x)
     _need(bool((array >= 0).all()), "invalid Poisson rate, expected rate to be non-negative")
     return x._poisson_drawn(wrap(np.asarray(source(generator).poisson(array)).astype(array.dtype)))

@@ -11,8 +11,9 @@ import numpy as np
 
 from reference_impl.base.modes import no_grad
 from reference_impl.base.not_modelled import refuse_unless_default
-from reference_impl.base.rules import by
+from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.access import array_of
+from reference_impl.core.batched import levels_of
 from reference_impl.core.tensor import Tensor, wrap_beside
 from reference_impl.namespace.missing import loading
 from reference_impl.namespace.quantiles import pdist  # noqa: F401
@@ -184,8 +185,7 @@ def _dropped(x: Tensor, p: float, training: bool, inplace: bool, shape: tuple[in
 
 def drop_noise(x: Tensor, p: float, shape: tuple[int, ...]) -> Tensor:
     """Draw the factors of a dropout: 0 with probability ``p``, else what keeps the mean."""
-    kept = source(None).random(shape) >= p
-    scaled = np.asarray(kept / (1 - p) if p < 1 else kept * 0.0)
+    scaled = np.asarray((source(None).random(shape) >= p) / (1 - p)) if p < 1 else np.zeros(shape)
     return wrap_beside(x, scaled.astype(array_of(x).dtype))
 
 
@@ -277,6 +277,12 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
         raise RuntimeError("Class values must be non-negative.")
     if num_classes >= 0 and indices.size and indices.max() >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
+    if num_classes < 0 and levels_of(tensor):
+        refuse_by(
+            "functional/vmap-shapes-are-fixed",
+            why="When vmap-ing torch.nn.functional.one_hot, please provide an explicit positive num_classes "
+            "argument.",
+        )
     count = int(indices.max()) + 1 if num_classes < 0 else num_classes
     zeros = tensor.new_empty((*tensor.shape, count)).fill_(0)
     return zeros.scatter_(-1, tensor.unsqueeze(-1), 1)

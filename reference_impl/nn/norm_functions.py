@@ -17,6 +17,7 @@ from reference_impl.base.modes import inference_mode, no_grad
 from reference_impl.base.rules import by, hold_back, refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of
+from reference_impl.core.batched import levels_of
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.factories import ones, zeros, zeros_like
 from reference_impl.namespace.formats import keeping_format
@@ -158,6 +159,8 @@ def batch_norm(
     if not (training or running_mean is None or running_var is None) and by("nn/batch-norm-in-training"):
         return input._batch_norm_known(weight, bias, running_mean, running_var, eps=eps)
     if running_mean is not None and running_var is not None:
+        if STATE.transforms and levels_of(input) - (levels_of(running_mean) & levels_of(running_var)):
+            refuse_by("functional/vmap-statistics-are-batched")
         array = array_of(input)
         axes = (0, *range(2, array.ndim))
         _move(running_mean, array.mean(axes), momentum)

@@ -7,7 +7,14 @@ from typing import Any
 
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
-from reference_impl.core.access import array_of, become, flag_of, is_inference, set_gradient_edge
+from reference_impl.core.access import (
+    array_of,
+    ask_for_grad,
+    become,
+    flag_of,
+    is_inference,
+    set_gradient_edge,
+)
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.fidelity.zero_tensor import ZeroTensor
 from reference_impl.namespace.attributes import METHODS
@@ -38,7 +45,7 @@ class Parameter(Tensor):
         if requires_grad and is_inference(self) and not STATE.inference:
             refuse_by("inference/flag-outside-refused")  # before the dtype is checked
         if not requires_grad or by("nn/parameter-requires-grad"):
-            self.requires_grad_(requires_grad)
+            ask_for_grad(self, requires_grad)
 
     @property
     def data(self) -> Tensor:
@@ -79,8 +86,8 @@ class Buffer(metaclass=_Buffers):
     persistent: bool
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
-        made = empty(0) if data is None else data.detach().requires_grad_(data.requires_grad)
-        made.persistent, made._is_buffer = persistent, True  # type: ignore[union-attr]  # as any attribute
+        made: Any = empty(0) if data is None else ask_for_grad(data.detach(), data.requires_grad)
+        made.persistent, made._is_buffer = persistent, True
         return made
 
 

@@ -37,7 +37,7 @@ fmin.wrt(
 )
 
 
-@op(node="CopysignBackward0", dtypes="float", inplace=True, **_FACTS)
+@op(batched_write="broadcast", node="CopysignBackward0", dtypes="float", inplace=True, **_FACTS)
 def copysign(x: Tensor, y: Tensor) -> Any:
     """``x`` with the sign of ``y``."""
     return np.copysign(x, y)

@@ -38,14 +38,26 @@ clamp_min.wrt(x=lambda g, x, min: g.where(_inside(lambda: x.gt(min), lambda: x.g
 clamp_max.wrt(x=lambda g, x, max: g.where(_inside(lambda: x.lt(max), lambda: x.le(max)), g.new_zeros(())))
 
 
-@op(internal=True, inplace=True, name="clamp_min", node="ClampMinBackward1")
+@op(
+    batched_write="inplace arithmetic",
+    internal=True,
+    inplace=True,
+    name="clamp_min",
+    node="ClampMinBackward1",
+)
 def clamp_min_tensor(x: Tensor, min: Tensor) -> Any:
     """``x``, or ``min`` where that is larger."""
     need_kernel("maximum", x, "c")
     return np.maximum(x, min)
 
 
-@op(internal=True, inplace=True, name="clamp_max", node="ClampMaxBackward1")
+@op(
+    batched_write="inplace arithmetic",
+    internal=True,
+    inplace=True,
+    name="clamp_max",
+    node="ClampMaxBackward1",
+)
 def clamp_max_tensor(x: Tensor, max: Tensor) -> Any:
     """``x``, or ``max`` where that is smaller."""
     need_kernel("minimum", x, "c")
@@ -73,7 +85,7 @@ clamp_max_tensor.wrt(
 
 
 # -- two bounds, of which one may be missing -------------------------------------------------------
-@op(internal=True, inplace=True, node="ClampBackward0")
+@op(internal=True, inplace=True, node="ClampBackward0", batched_write="aten::clamp_")
 def _clamp_between(x: Tensor, min: Tensor, max: Tensor, *, lower: Bool, upper: Bool) -> Any:
     """``x`` held between two tensors; the stand-in for a missing bound is ignored."""
     need_kernel("maximum" if lower else "minimum", x, "c")

@@ -42,7 +42,14 @@ def contiguous(x: Tensor):
 _WRITE: dict[str, Any] = {"inplace": "only", "dtypes": "keep", "complex": True, "grows": "keeps"}
 
 
-@op(node="torch::autograd::CopyBackwards", crosses=True, overwrites="copy", real=True, **_WRITE)
+@op(
+    batched_write="inplace arithmetic",
+    node="torch::autograd::CopyBackwards",
+    crosses=True,
+    overwrites="copy",
+    real=True,
+    **_WRITE,
+)
 def copy_(x: Tensor, y: Tensor):
     """Overwrite with another tensor's values, broadcast and cast."""
     return y
@@ -74,7 +81,15 @@ def fill_number_(x: Tensor, value: Number):
 fill_number_.wrt(x=lambda g: g.zeros_like())
 
 
-@op(name="fill_", node="FillBackward3", memory="value", crosses=True, overwrites="fill", **_WRITE)
+@op(
+    batched_write="fill_",
+    name="fill_",
+    node="FillBackward3",
+    memory="value",
+    crosses=True,
+    overwrites="fill",
+    **_WRITE,
+)
 def fill_tensor_(x: Tensor, value: Tensor):
     """Overwrite with the one element of a 0-d tensor."""
     if value.ndim:

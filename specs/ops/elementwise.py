@@ -33,7 +33,16 @@ def _scaled(y, alpha, x):
     return np.multiply(y, np.asarray(alpha).astype(x.dtype)) if isinstance(y, np.ndarray) else y * alpha
 
 
-@op(inplace=True, node="AddBackward0", real=True, complex=True, grows="adds", often=(4, 4), zero="addition")
+@op(
+    batched_write="broadcast",
+    inplace=True,
+    node="AddBackward0",
+    real=True,
+    complex=True,
+    grows="adds",
+    often=(4, 4),
+    zero="addition",
+)
 def add(x: Tensor, y, *, alpha: Scale = 1):
     """``x + alpha * y``; saves nothing."""
     return np.add(x, _scaled(y, alpha, x))
@@ -52,7 +61,14 @@ for adding in (add, add_to_number):
 _DIFFERENCE: dict[str, Any] = {"dtypes": "numeric", "real": True, "complex": True, "grows": "adds"}
 
 
-@op(inplace=True, node="SubBackward0", often=4, zero="subtraction", **_DIFFERENCE)
+@op(
+    batched_write="inplace arithmetic",
+    inplace=True,
+    node="SubBackward0",
+    often=4,
+    zero="subtraction",
+    **_DIFFERENCE,
+)
 def sub(x: Tensor, y, *, alpha: Scale = 1):
     """``x - alpha * y``; saves nothing."""
     return np.subtract(x, _scaled(y, alpha, x))
@@ -87,6 +103,7 @@ rsub_scalar.wrt(x=lambda g, alpha: times(g.neg(), alpha))
 
 
 @op(
+    batched_write="inplace arithmetic",
     inplace=True,
     node="MulBackward0",
     real=True,
@@ -128,7 +145,16 @@ def _quotient(x, y):
 _QUOTIENT: dict[str, Any] = {"dtypes": "float", "complex": True, "domain": {"y": "power_of_two"}}
 
 
-@op(inplace=True, node="DivBackward0", real=True, grows="divides", factor="y", zero="quotient", **_QUOTIENT)
+@op(
+    batched_write="inplace arithmetic",
+    inplace=True,
+    node="DivBackward0",
+    real=True,
+    grows="divides",
+    factor="y",
+    zero="quotient",
+    **_QUOTIENT,
+)
 def div(x: Tensor, y):
     """True quotient; the divisor is always saved, the dividend for the divisor's gradient."""
     return np.true_divide(x, y)

@@ -54,6 +54,7 @@ index_select.wrt(x=lambda g, x_shape, dim, index: g.new_zeros(x_shape).index_add
 
 
 @op(
+    batched_write="index_add_",
     internal=True,
     inplace=True,
     node="IndexAddBackward0",
@@ -134,6 +135,7 @@ gather.wrt(x=lambda g, x, dim, index: g.new_zeros(tuple(x.shape)).scatter_add_(d
 
 
 @op(
+    batched_write="scatter_add_",
     internal=True,
     inplace=True,
     node="ScatterAddBackward0",
@@ -236,7 +238,7 @@ def masked_fill_tensor(x: Tensor, mask: Mask, value: Tensor) -> Any:
     return _filled(x, mask, value)
 
 
-@op(node="MaskedFillBackward0", **_WRITTEN)
+@op(batched_write="inplace arithmetic", node="MaskedFillBackward0", **_WRITTEN)
 def masked_fill_number_(x: Tensor, mask: Mask, value: Number) -> Any:
     """A number written where the mask is True."""
     return _filled_in_place(x, mask, value)
@@ -254,7 +256,7 @@ for filling in (masked_fill_tensor, masked_fill_tensor_):
     filling.wrt(x=lambda g, mask: g.masked_fill(mask, 0), value=lambda g, mask: g.masked_select(mask).sum())
 
 
-@op(internal=True, node="MaskedSelectBackward0", dtypes="keep", complex=True)
+@op(internal=True, node="MaskedSelectBackward0", dtypes="keep", complex=True, sized_by="mask")
 def masked_select(x: Tensor, mask: Mask) -> Any:
     """The elements where the mask is True, in a row."""
     _need_mask(mask)

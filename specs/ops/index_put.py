@@ -123,7 +123,13 @@ def _family() -> dict[str, Op]:
         )
         index.wrt(x=_with_indices(count, ("g", "x_shape", "x_dtype", "places"), _index_backward))
         put = _declared(
-            _index_put, ("x", "value"), count, name="_index_put", node="IndexPutBackward0", inplace=True
+            _index_put,
+            ("x", "value"),
+            count,
+            name="_index_put",
+            node="IndexPutBackward0",
+            inplace=True,
+            batched_write="index_put_",
         )
         assert put.in_place is not None
         put.in_place.body = _index_put_
@@ -134,6 +140,7 @@ def _family() -> dict[str, Op]:
             name="_index_put_impl_",
             node="IndexPutImplBackward0",
             inplace="only",
+            batched_write="index_put_",
         )
         for writing in (put, add):
             metadata = ("value_shape", "value_dtype", "places", "accumulate")
@@ -173,6 +180,7 @@ globals().update(_family())  # an op is found by being a module's attribute
 
 
 @op(
+    batched_write="index_put_",
     internal=True,
     inplace=True,
     node="IndexFillBackward0",
@@ -200,7 +208,15 @@ def _index_fill(x: Tensor, index: Positions, *, dim: Dim, value: Scalar, room: B
 _index_fill.wrt(x=lambda g, index, dim: g._index_fill(index, dim=dim, value=0))
 
 
-@op(internal=True, inplace=True, node="MaskedFillBackward0", dtypes="keep", memory="mask", complex=True)
+@op(
+    batched_write="index_put_",
+    internal=True,
+    inplace=True,
+    node="MaskedFillBackward0",
+    dtypes="keep",
+    memory="mask",
+    complex=True,
+)
 def _mask_fill(x: Tensor, index: Positions, *, dim: Dim, value: Scalar) -> Any:
     """``x`` with a number where a mask is True; the mask stands for the dimensions from ``dim`` on."""
     mask = np.asarray(index)

@@ -50,6 +50,16 @@ def _without_array(x: Any, item: Any) -> Any:
     return x.new_tensor(item.tolist()).bool() if item.dtype == bool else item.astype(np.int64).tolist()
 
 
+def _takes_an_index(item: Any) -> bool:
+    """Say if a tensor in brackets is looked up as an index tensor, and not read as a number."""
+    return bool(
+        item.ndim
+        or item.dtype.is_floating_point
+        or item.dtype.is_complex
+        or hasattr(item, "_maps")  # it stands for many numbers
+    )
+
+
 def _bounds(index: slice) -> tuple[int, int | None, int]:
     """Start, end and step of a slice; only steps forward are taken."""
     given = (index.start, index.stop, index.step)
@@ -103,9 +113,7 @@ def _taken_apart(x: Any, index: Any) -> tuple[Any, dict[int, Any]]:
             view = view.unsqueeze(dim)
             tensors[dim - shift] = [0] if bool(item) else []
             dim += 1
-        elif isinstance(item, list) or (
-            _is_tensor(item) and (item.ndim or item.dtype.is_floating_point or item.dtype.is_complex)
-        ):
+        elif isinstance(item, list) or (_is_tensor(item) and _takes_an_index(item)):
             tensors[dim - shift] = item
             covered = item.ndim if _is_tensor(item) and _is_bool(item) else 1
             shift += covered - 1

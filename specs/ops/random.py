@@ -44,7 +44,13 @@ globals().update(OPS)  # an op is found by being a module's attribute
 
 
 @op(
-    internal=True, inplace="only", node="BernoulliBackward1", dtypes="keep", memory="value", overwrites="fill"
+    batched_write="inplace bernoulli",
+    internal=True,
+    inplace="only",
+    node="BernoulliBackward1",
+    dtypes="keep",
+    memory="value",
+    overwrites="fill",
 )
 def _bernoulli_of_(x: Tensor, p: Tensor, numbers: Tensor) -> Any:
     """Overwrite with ones and zeros drawn by the probabilities ``p``."""

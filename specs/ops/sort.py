@@ -138,7 +138,14 @@ def scatter_number(x: Tensor, dim: Dim, index: Indices, value: Number) -> Any:
 scatter_number.wrt(x=lambda g, dim, index: g.scatter(dim, index, 0))
 
 
-@op(internal=True, inplace=True, node="IndexFillBackward0", dtypes="keep", memory="apart")
+@op(
+    batched_write="index_fill_",
+    internal=True,
+    inplace=True,
+    node="IndexFillBackward0",
+    dtypes="keep",
+    memory="apart",
+)
 def index_fill(x: Tensor, dim: Dim, index: Vector, value: Number) -> Any:
     """``x`` with a number in the slices that ``index`` names."""
     if isinstance(value, complex) and x.dtype.kind != "c":

@@ -262,7 +262,15 @@ lerp_tensor.wrt(
 )
 
 
-@op(internal=True, inplace=True, node="Atan2Backward0", dtypes="float", exact=False, ulp=4)
+@op(
+    batched_write="broadcast",
+    internal=True,
+    inplace=True,
+    node="Atan2Backward0",
+    dtypes="float",
+    exact=False,
+    ulp=4,
+)
 def atan2(x: Tensor, y: Tensor) -> Any:
     """The angle of the point with ordinate ``x`` and abscissa ``y``."""
     need_kernel("atan2", x, "c")

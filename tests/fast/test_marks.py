@@ -76,3 +76,11 @@ def test_a_block_set_aside_fires_nothing_and_obeys_no_knock_out():
     with knocked_out("op/t-dims"), set_aside():
         assert by("op/t-dims")
     assert frozenset() == fired()
+
+
+def test_a_block_that_repeats_calls_obeys_knock_outs():
+    """A map calls its function again for each element, as the first call was made."""
+    fired()
+    with knocked_out("op/t-dims"), set_aside(repeat=True):
+        assert not by("op/t-dims")
+    assert frozenset() == fired()

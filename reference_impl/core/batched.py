@@ -1,0 +1,226 @@
+"""Tensors that stand for one of many: what `vmap` gives its function, where PyTorch has all of them at once.
+
+An op on such tensors gives such a tensor. What would need the elements of one alone is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any
+
+from reference_impl.base import transforms
+from reference_impl.base.rules import refuse_by
+from reference_impl.base.session import STATE
+from reference_impl.core.kernel import Kernel
+from reference_impl.core.tensor import Tensor
+from specs.op import Op
+
+Levels = frozenset[transforms.Mapping]
+NONE: Levels = frozenset()
+
+
+class Batched(Tensor):
+    """A tensor that stands for one of many, in one or several maps."""
+
+    __slots__ = ()
+    _maps: Levels | None = None
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if not self.ndim else object.__format__(self, spec)
+
+    @property
+    def data(self) -> Tensor:
+        """Refuse to give the elements without history."""
+        refuse_by("functional/vmap-hides-data")
+        return Tensor.data.fget(self)  # type: ignore[attr-defined]
+
+    @data.setter
+    def data(self, new: Tensor) -> None:
+        Tensor.data.fset(self, new)  # type: ignore[attr-defined]
+
+    def detach(self) -> Tensor:
+        """The same elements without history, of the same maps."""
+        return marked(vars(Tensor)["detach"](self), levels_of(self))
+
+
+def _no_number() -> None:
+    refuse_by("functional/vmap-takes-no-numbers")
+
+
+def _no_branch() -> None:
+    refuse_by("functional/vmap-takes-no-branches")
+
+
+def _no_memory() -> None:
+    refuse_by("functional/vmap-has-no-memory")
+
+
+def _asking(name: str, refuse: Callable[[], None]) -> Callable[..., Any]:
+    """Make a method that needs the elements of one of many."""
+
+    def method(self: Tensor, *given: Any, **named: Any) -> Any:
+        refuse()
+        return getattr(Tensor, name)(self, *given, **named)
+
+    return method
+
+
+for _refuse, _names in {
+    _no_number: ("item", "__float__", "__int__", "__complex__", "__index__", "__contains__"),
+    _no_branch: ("__bool__", "is_nonzero"),
+    _no_memory: ("tolist", "numpy", "data_ptr", "__array__"),
+}.items():
+    for _name in _names:
+        setattr(Batched, _name, _asking(_name, _refuse))
+Batched._plain = Batched
+Batched.__name__ = Batched.__qualname__ = "Tensor"  # as users see it
+
+
+def levels_of(*given: Any) -> Levels:
+    """Return the maps in which one of the tensors, or of those in sequences, stands for many."""
+    found = NONE
+    for x in given:
+        if isinstance(x, Batched):
+            found |= frozenset(transforms.mappings()[-1:]) if x._maps is None else x._maps
+        elif isinstance(x, (tuple, list)):
+            found |= levels_of(*x)
+    return found
+
+
+def marked(result: Any, levels: Levels) -> Any:
+    """Say of each tensor in a result that it stands for many in these maps, and in no others."""
+    if isinstance(result, (tuple, list)):
+        for each in result:
+            marked(each, levels)
+    elif type(result) in (Tensor, Batched):
+        result.__class__ = Batched if levels else Tensor
+        result.__dict__.pop("_maps", None)
+        if levels:
+            result._maps = levels
+    return result
+
+
+def marking(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a function that is no op give a tensor that stands for many if it is given one."""
+
+    @wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        out = function(*args, **kwargs)
+        if STATE.transforms and (levels := levels_of(*args, *kwargs.values())):
+            return marked(out, levels | levels_of(out))
+        return out
+
+    return called
+
+
+def batched_runner(types: tuple[type, ...], choose: Callable[..., Any], op: Op) -> Callable[..., Any] | None:
+    """The function that runs an op on operands of these types if such tensors are among them."""
+    if not any(issubclass(each, Batched) for each in types):
+        return None
+    run = choose(op, tuple([Tensor if issubclass(each, Batched) else each for each in types]))
+
+    def run_batched(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
+        if op.composite:
+            return run(kernel, operands, attributes)
+        levels = levels_of(*operands)
+        if op.mutates:
+            check_write(op, operands[0], levels)
+        _check_shape_known(op, operands)
+        return marked(run(kernel, operands, attributes), levels)
+
+    return run_batched
+
+
+def _check_shape_known(op: Op, operands: tuple[Any, ...]) -> None:
+    """Refuse an op whose result has a shape that the elements of such a tensor decide."""
+    for operand, x in zip(op.operands, operands, strict=True):
+        if not isinstance(x, Batched):
+            continue
+        if operand.name == op.sized_by:
+            _refuse_shape(
+                f"Attempted to vmap over `{operand.name}` in torch.{op.name}(self, {operand.name}) We cannot "
+                "support this because for each batch this would return a differently shaped Tensor. "
+                + _PLEASE
+            )
+        elif operand.kind.name == "indices" and x._array.dtype.kind == "b":
+            _refuse_shape(
+                "We do not support batching operators that can support dynamic shape. Attempting to batch "
+                "over indexing with a boolean mask."
+            )
+
+
+_PLEASE = "Please file an issue at https://github.com/pytorch/pytorch/issues if you need this feature."
+
+
+def _refuse_shape(why: str) -> None:
+    refuse_by("functional/vmap-shapes-are-fixed", why=f"vmap: {why}")
+
+
+def check_shape_known(x: Tensor, name: str) -> None:
+    """Refuse a function, of that name in PyTorch, whose result has a shape that the elements decide."""
+    if isinstance(x, Batched):
+        _refuse_shape(
+            "We do not support batching operators that can output dynamic shape. Attempted to vmap over "
+            f"aten::{name}. {_PLEASE}"
+        )
+
+
+def check_compared(name: str, *given: Any) -> None:
+    """Refuse to compare whole tensors, of which one stands for many."""
+    if levels_of(*given):
+        refuse_by("functional/vmap-has-no-rule", why=f"aten::{name}. We could not generate a fallback.")
+
+
+def check_write(op: Op, target: Tensor, levels: Levels) -> None:
+    """Refuse to write what stands for many into a tensor that does not."""
+    many = levels - levels_of(target)
+    if not many:
+        return
+    name = op.batched_write or f"aten::{op.name}"
+    if name == "broadcast":
+        size = next(each.size for each in reversed(transforms.mappings()) if each in many)
+        shape = list(target._array.shape)
+        refuse_by("write/broadcast-shape", got=[size, *shape], want=shape)
+    by_hand = op.batched_write and not name.startswith("aten::")
+    level = next(at for at, each in enumerate(transforms.mappings(), 1) if each in many)
+    where = "in a vmap" if by_hand else f"at level {level}"
+    refuse_by("functional/vmap-writes-into-batched", name=name, where=where)
+
+
+def drawn_anew(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a factory of random tensors, which differ between the elements of a map that asks for it."""
+
+    @wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        out = function(*args, **kwargs)
+        if STATE.transforms:
+            apart = {level for level in transforms.mappings() if level.randomness == "different"}
+            return marked(out, levels_of(*args, *kwargs.values()) | apart)
+        return out
+
+    return called
+
+
+def check_random_operands(*given: Any) -> None:
+    """Refuse the same numbers for all elements of a map, if they depend on what stands for many."""
+    if any(level.randomness == "same" for level in levels_of(*given)):
+        refuse_by(
+            "functional/vmap-randomness-fits",
+            why="Vmap does not currently support same randomness with a batched tensor input. Please file an "
+            "issue with functorch",
+        )
+
+
+def check_random_write(target: Tensor, *given: Any) -> None:
+    """Refuse to write random numbers that differ between elements into a tensor that does not."""
+    check_random_operands(*given)
+    levels = transforms.mappings()
+    if given and levels_of(*given) - levels_of(target):
+        refuse_by("functional/vmap-writes-into-batched", name="inplace bernoulli", where="in a vmap")
+    if any(level.randomness == "different" and level not in levels_of(target) for level in levels):
+        refuse_by(
+            "functional/vmap-randomness-fits",
+            why="vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear "
+            "like same randomness. If this is necessary for your usage, please file an issue with functorch.",
+        )

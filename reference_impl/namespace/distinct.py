@@ -1,0 +1,77 @@
+"""Functions whose results have as many elements as they find: those that are not zero, or distinct."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from reference_impl.core.access import array_of
+from reference_impl.core.batched import check_shape_known
+from reference_impl.core.tensor import Tensor, wrap
+from reference_impl.namespace.non_differentiable import tensor_of, underivable
+
+
+def nonzero(x: Tensor, *, as_tuple: bool = False) -> Any:
+    """The indices of non-zero elements: one per row, or one tensor per dimension."""
+    check_shape_known(x, "nonzero_numpy" if as_tuple else "nonzero")
+    if as_tuple:
+        return tuple(tensor_of(index) for index in np.nonzero(np.atleast_1d(array_of(x))))
+    return argwhere(x)
+
+
+def argwhere(x: Tensor) -> Tensor:
+    """The indices of non-zero elements, one per row. NB: within vmap their number may not differ."""
+    where = np.nonzero(np.atleast_1d(array_of(x)))
+    return wrap(np.array(np.stack(where, 1)[:, : x.ndim], np.int64, order="F"))  # as PyTorch lays them out
+
+
+def count_nonzero(x: Tensor, dim: Any = None) -> Tensor:
+    """The number of elements that are not zero."""
+    count = np.count_nonzero(array_of(x), dim)
+    return tensor_of(np.int64(count) if dim is None else count)
+
+
+def unique(
+    x: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """The sorted distinct elements; on request with the inverse indices and the counts."""
+    check_shape_known(x, "_unique2" if dim is None else "unique_dim")
+    array = array_of(x)
+    distinct, inverse, counts = np.unique(array, return_inverse=True, return_counts=True, axis=dim)
+    inverse = inverse.reshape(array.shape if dim is None else -1)
+    node = ("_unique2", "Unique2Backward0") if dim is None else ("unique_dim", "UniqueDimBackward0")
+    return _chosen(x, node, distinct, (return_inverse, inverse), (return_counts, counts))
+
+
+def unique_consecutive(
+    x: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """The elements without consecutive duplicates; on request with the inverse indices and the counts."""
+    check_shape_known(x, "unique_consecutive")
+    array = array_of(x)
+    rows = array.reshape(-1) if dim is None else np.moveaxis(array, dim, 0)
+    differs = (rows[1:] != rows[:-1]).any(tuple(range(1, rows.ndim)))
+    first = np.concatenate([np.ones(min(len(rows), 1), bool), differs])
+    counts = np.diff([*np.flatnonzero(first), len(rows)])
+    distinct = rows[first] if dim is None else np.moveaxis(rows[first], 0, dim)
+    inverse = (np.cumsum(first) - 1).reshape(array.shape if dim is None else -1)
+    node = ("unique_consecutive", "UniqueConsecutiveBackward0")
+    return _chosen(x, node, distinct, (return_inverse, inverse), (return_counts, counts))
+
+
+def _chosen(x: Tensor, node: tuple[str, str], distinct: np.ndarray, *more: tuple[bool, np.ndarray]) -> Any:
+    first = underivable(tensor_of(distinct), x, *node)
+    chosen = (tensor_of(array) for wanted, array in more if wanted)
+    return (first, *chosen) if any(wanted for wanted, _ in more) else first
+
+
+BOTH: dict[str, Any] = {
+    "nonzero": nonzero, "argwhere": argwhere, "count_nonzero": count_nonzero, "unique": unique,
+    "unique_consecutive": unique_consecutive,
+}  # fmt: skip
+"""Functions that are methods too, by name."""
