@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl.core.access import array_of
+from reference_impl.core.batched import marking
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.linalg.decompositions import svdvals
 from reference_impl.linalg.solving import inv
@@ -36,7 +37,10 @@ def matrix_norm(
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     if ord in ("nuc", 2, -2):
         values = svdvals(_last(A, rows, columns))
-        found = values.sum(-1) if ord == "nuc" else values.amax(-1) if ord > 0 else values.amin(-1)
+        if ord == "nuc":
+            found = values.sum(-1, keepdim)
+        else:
+            found = values.amax(-1, keepdim) if ord > 0 else values.amin(-1, keepdim)
         return _kept(found, rows, columns) if keepdim else found
     if abs(ord) == math.inf:
         rows, columns = columns, rows
@@ -54,16 +58,20 @@ def nuclear(x: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     return matrix_norm(x, "nuc", along, keepdim)
 
 
+def _order(x: Tensor, rows: int, columns: int) -> tuple[int, ...]:
+    """The dimensions, those of the matrices last."""
+    return (*[d for d in range(x.ndim) if d not in (rows, columns)], rows, columns)
+
+
 def _last(x: Tensor, rows: int, columns: int) -> Tensor:
-    rest = [d for d in range(x.ndim) if d not in (rows, columns)]
-    return x.permute((*rest, rows, columns))
+    return x.permute(_order(x, rows, columns))
 
 
 def _kept(x: Tensor, rows: int, columns: int) -> Tensor:
-    """The result with the two dimensions back as ones."""
-    for d in sorted((rows, columns)):
-        x = x.unsqueeze(d)
-    return x
+    """The result with the two dimensions, of which it has one, back in their places as ones."""
+    x = x.unsqueeze(-1)
+    order = _order(x, rows, columns)
+    return x.permute(tuple(order.index(d) for d in range(x.ndim)))
 
 
 def norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
@@ -96,6 +104,7 @@ def cond(A: Tensor, p: Any = None) -> Tensor:
     return matrix_norm(A, p).mul(matrix_norm(inv(A), p))
 
 
+@marking
 def matrix_rank(
     A: Tensor, *, atol: float | None = None, rtol: float | None = None, hermitian: bool = False
 ) -> Tensor:

@@ -108,7 +108,26 @@ try:
 except TypeError as error:
     print(str(error))
 """
-SCRIPTS = {"reached": REACHED, "kept": KEPT, "spaced": SPACED, "packed": PACKED, "laid out": LAID_OUT}
+NORMED = """
+linalg = torch.linalg
+x = torch.tensor([[[1.0, 2.0], [3.0, 5.0]], [[1.0, -2.0], [0.0, 1.0]]], requires_grad=True)
+for order in ("fro", "nuc", 1, -2, 2, float("inf")):
+    for dim in ((0, 1), (2, 0), (-2, -1)):
+        norm = linalg.matrix_norm(x, order, dim, keepdim=True)
+        names, node = [], norm.grad_fn
+        while node is not None:
+            names.append(node.name())
+            node = node.next_functions[0][0] if node.next_functions else None
+        print(order, norm.shape, [round(v, 4) for v in norm.flatten().tolist()], names)
+y = torch.zeros(3)
+y.index_fill_(0, torch.tensor([0, 2]), (value := torch.tensor(2.0, requires_grad=True)) * 3)
+(y * torch.tensor([1.0, 2.0, 3.0])).sum().backward()
+print(y, y.grad_fn.name(), value.grad)
+"""
+SCRIPTS = {
+    "normed": NORMED, "reached": REACHED, "kept": KEPT, "spaced": SPACED, "packed": PACKED,
+    "laid out": LAID_OUT,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
