@@ -192,7 +192,7 @@ legacy.Variable._execution_engine = SimpleNamespace(  # type: ignore[attr-define
 autograd.Variable = legacy.Variable
 
 __getattr__ = loading(
-    __name__, "distributions", "fft", "func"
+    __name__, "distributions", "fft", "func", "profiler"
 )  # other names of PyTorch's are refused by name
 bind_missing(Tensor, "Tensor")
 

@@ -123,7 +123,9 @@ class BothSides:
     def notes(self) -> list[str]:
         """Return what else to know of the comparison."""
         told = [
-            f"torch fuses a kernel: its node is {node} where the reference has {mine}"
+            f"vmap computes all at once in torch: the node of its result is {node}"
+            if mine == OF_VMAP and node not in FUSED
+            else f"torch fuses a kernel: its node is {node} where the reference has {mine}"
             for node, mine in self.fused.items()
         ]
         if self.rounded:

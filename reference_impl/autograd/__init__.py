@@ -330,4 +330,4 @@ def _target_edge(index: int, target: Any, accumulate: bool) -> Edge:
     return (Identity(()), 0) if node is None else (node, nr)
 
 
-__getattr__ = loading(__name__)
+__getattr__ = loading(__name__, "profiler")

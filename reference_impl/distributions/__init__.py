@@ -4,6 +4,7 @@ import sys
 
 from reference_impl.distributions import constraints, transforms
 from reference_impl.distributions.continuous import Exponential, Laplace, Normal, Uniform
+from reference_impl.distributions.continuous_bernoulli import ContinuousBernoulli
 from reference_impl.distributions.counts import (
     Binomial,
     Cauchy,
@@ -59,7 +60,8 @@ from reference_impl.namespace.missing import loading
 __getattr__ = loading(__name__)
 FILES = {
     "normal": "Normal", "uniform": "Uniform", "exponential": "Exponential", "laplace": "Laplace",
-    "bernoulli": "Bernoulli", "categorical": "Categorical", "one_hot_categorical": "OneHotCategorical",
+    "bernoulli": "Bernoulli", "continuous_bernoulli": "ContinuousBernoulli",
+    "categorical": "Categorical", "one_hot_categorical": "OneHotCategorical",
     "independent": "Independent", "beta": "Beta", "gamma": "Gamma", "chi2": "Chi2", "dirichlet": "Dirichlet",
     "studentT": "StudentT", "multivariate_normal": "MultivariateNormal", "poisson": "Poisson",
     "multinomial": "Multinomial",
@@ -76,8 +78,9 @@ give_addresses(__name__, FILES, sys.modules[__name__])
 
 __all__ = [
     "AbsTransform", "AffineTransform", "Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "Chi2",
-    "ComposeTransform", "Dirichlet", "Distribution", "ExpTransform", "Exponential", "FisherSnedecor",
-    "Gamma", "Geometric", "Gumbel", "HalfCauchy", "HalfNormal", "Independent", "IndependentTransform",
+    "ComposeTransform", "ContinuousBernoulli", "Dirichlet", "Distribution", "ExpTransform", "Exponential",
+    "FisherSnedecor", "Gamma", "Geometric", "Gumbel", "HalfCauchy", "HalfNormal", "Independent",
+    "IndependentTransform",
     "InverseGamma", "Kumaraswamy", "Laplace", "LogNormal", "LogisticNormal", "LowRankMultivariateNormal",
     "LowerCholeskyTransform", "MixtureSameFamily", "Multinomial", "MultivariateNormal", "NegativeBinomial",
     "Normal", "OneHotCategorical", "OneHotCategoricalStraightThrough", "Pareto", "Poisson",

@@ -14,7 +14,7 @@ from reference_impl.namespace import composite, random
 from reference_impl.namespace.settings import finfo
 from reference_impl.nn import functional
 
-_ONE = "Either `probs` or `logits` must be specified, but not both."
+ONE = "Either `probs` or `logits` must be specified, but not both."
 
 
 class Bernoulli(Distribution):
@@ -26,7 +26,7 @@ class Bernoulli(Distribution):
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         if (probs is None) == (logits is None):
-            raise ValueError(_ONE)
+            raise ValueError(ONE)
         given = logits if probs is None else probs
         (self._param,) = broadcast_all(given)
         self.__dict__["logits" if probs is None else "probs"] = self._param
@@ -35,7 +35,7 @@ class Bernoulli(Distribution):
     @Lazy
     def logits(self) -> Tensor:
         """The logarithms of the odds."""
-        held = _held(self.probs)
+        held = held_off(self.probs)
         return held.log().sub(held.neg().log1p())
 
     @Lazy
@@ -64,7 +64,7 @@ class Bernoulli(Distribution):
         return functional.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
 
 
-def _held(probs: Tensor) -> Tensor:
+def held_off(probs: Tensor) -> Tensor:
     """Probabilities held away from 0 and 1."""
     eps = finfo(probs.dtype).eps
     return probs.clamp(eps, 1 - eps)
@@ -88,14 +88,14 @@ class Categorical(Distribution):
                 raise ValueError("`logits` parameter must be at least one-dimensional.")
             self._param = self.__dict__["logits"] = logits.sub(logits.logsumexp(-1, True))
         else:
-            raise ValueError(_ONE)
+            raise ValueError(ONE)
         self._num_events = self._param.size()[-1]
         super().__init__(self._param.size()[:-1], (), validate_args)
 
     @Lazy
     def logits(self) -> Tensor:
         """The logarithms of the probabilities."""
-        return _held(self.probs).log()
+        return held_off(self.probs).log()
 
     @Lazy
     def probs(self) -> Tensor:

@@ -2,6 +2,7 @@
 
 from reference_impl.namespace.missing import loading
 from reference_impl.nn import fractional_pools, functional, init, losses, simple, unpooling, utils
+from reference_impl.nn.adaptive_softmax import AdaptiveLogSoftmaxWithLoss
 from reference_impl.nn.attention import (
     MultiheadAttention,
     Transformer,
@@ -63,6 +64,7 @@ __all__ = [
     "GRU",
     "LSTM",
     "RNN",
+    "AdaptiveLogSoftmaxWithLoss",
     "AlphaDropout",
     "BatchNorm1d",
     "BatchNorm2d",

@@ -54,6 +54,8 @@ CASES = [
     ("D.NegativeBinomial(3.0, logits=a)", COUNTS),
     ("D.NegativeBinomial(3.0, probs=a / 4)", COUNTS),
     ("D.VonMises(a, b)", BETWEEN),
+    ("D.ContinuousBernoulli(a / 8)", BETWEEN),
+    ("D.ContinuousBernoulli(logits=a - 2.5)", BETWEEN),
     ("D.LowRankMultivariateNormal(a, L, b)", BETWEEN),
     (
         "D.TransformedDistribution(D.Independent(D.Normal(a[:1], b[:1]), 1), D.StickBreakingTransform())",

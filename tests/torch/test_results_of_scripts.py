@@ -124,7 +124,33 @@ y.index_fill_(0, torch.tensor([0, 2]), (value := torch.tensor(2.0, requires_grad
 (y * torch.tensor([1.0, 2.0, 3.0])).sum().backward()
 print(y, y.grad_fn.name(), value.grad)
 """
+CLUSTERED = """
+nn = torch.nn
+for cutoffs in ([], [3, 2], [2, 9], [2.5]):
+    try:
+        nn.AdaptiveLogSoftmaxWithLoss(4, 9, cutoffs)
+    except ValueError as error:
+        print(error)
+layer = nn.AdaptiveLogSoftmaxWithLoss(4, 9, [2, 5], div_value=2.0, head_bias=True)
+for at, p in enumerate(layer.parameters()):
+    p.data = (torch.arange(float(p.numel())).view(p.shape) * (0.3 + at)).sin()
+x = (torch.arange(20.0).view(5, 4) / 3).cos().requires_grad_()
+for target in ([0, 1, 4, 8, 5], [0, 0, 1, 1, 0], [8, 8, 8, 8, 8]):
+    x.grad = None
+    out = layer(x, torch.tensor(target))
+    out.loss.backward()
+    print([round(v, 4) for v in out.output.tolist()], [round(v, 4) for v in x.grad[0].tolist()])
+    print(out.output.grad_fn.name(), out._fields)
+print([round(v, 4) for v in layer.log_prob(x)[1].tolist()], layer.predict(x))
+print(layer(x[0], torch.tensor(7)).output.shape, layer)
+for given in ((x, torch.tensor([0])), (x[0], torch.tensor([0])), (x, torch.tensor([0, 1, 2, 3, 9]))):
+    try:
+        layer(*given)
+    except RuntimeError as error:
+        print(str(error).split(" but ")[0])
+"""
 SCRIPTS = {
+    "clustered": CLUSTERED,
     "normed": NORMED, "reached": REACHED, "kept": KEPT, "spaced": SPACED, "packed": PACKED,
     "laid out": LAID_OUT,
 }  # fmt: skip
