@@ -244,7 +244,8 @@ class DataFlow:
         for name in binds(step):
             norm = AbstractMemory()
             norm.level = level
-            self._names[name] = {AbstractTensor({norm}, set(), made=False)}
+            leaf = Family(AbstractNode(self._rounding(index, step)))
+            self._names[name] = {AbstractTensor({norm}, [leaf], made=False)}
 
     def _level(self, index: int, step: Step, operands: set[AbstractTensor]) -> Roundings:
         """Return the roundings that reach the result of a computation: its operands', and its own."""
