@@ -221,7 +221,7 @@ class Tensor:
             self._accumulator = None
         if by("data/assign-swaps"):
             self._array, self._storage = new._array, new._storage
-            self.__class__ = type(new)  # zeros without memory stay so
+            self.__class__ = new._plain  # zeros without memory stay so, and parameters do not
             if by("inference/assigned-data-decides"):
                 self._inference = new._inference
         if not by("version/set-data-keeps") and self._version_counter is not UNTRACKED:

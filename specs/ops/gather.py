@@ -216,12 +216,17 @@ def _put(out: np.ndarray, mask: np.ndarray, value: Any) -> np.ndarray:
     return out
 
 
+def _takes_views_to_broadcast(x: Any, mask: Any, *_: Any) -> Any:
+    """The operands, if one of them is expanded: then both are."""
+    return () if tuple(x.shape) == tuple(mask.shape) else (x, mask)
+
+
 _FILLS: dict[str, Any] = {
     "dtypes": "keep", "complex": True, "grows": "keeps", "jumps": True, "on_cpu": ("value",),
 }  # fmt: skip
 _FILLED = _FILLS | {
     "name": "masked_fill", "alone": alone.masked_fill, "checks_first": _need_fillable,
-    "takes_view": lambda x, mask, value: () if tuple(x.shape) == tuple(mask.shape) else (x, mask),
+    "takes_view": _takes_views_to_broadcast,
 }  # fmt: skip
 _WRITTEN = _FILLS | {"name": "masked_fill_", "inplace": "only", "memory": "mask", "checks_first": _need_value}
 
@@ -256,7 +261,14 @@ for filling in (masked_fill_tensor, masked_fill_tensor_):
     filling.wrt(x=lambda g, mask: g.masked_fill(mask, 0), value=lambda g, mask: g.masked_select(mask).sum())
 
 
-@op(internal=True, node="MaskedSelectBackward0", dtypes="keep", complex=True, sized_by="mask")
+@op(
+    internal=True,
+    node="MaskedSelectBackward0",
+    dtypes="keep",
+    complex=True,
+    sized_by="mask",
+    takes_view=_takes_views_to_broadcast,
+)
 def masked_select(x: Tensor, mask: Mask) -> Any:
     """The elements where the mask is True, in a row."""
     _need_mask(mask)

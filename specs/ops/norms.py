@@ -250,7 +250,7 @@ _log_softmax_backward.wrt(dy=lambda g, y, dim: g.sub(g.mul(y.exp()).sum(dim, Tru
 
 
 # -- repeating and shifting ------------------------------------------------------------------------
-@op(internal=True, node="RepeatBackward0", dtypes="keep")
+@op(internal=True, node="RepeatBackward0", dtypes="keep", takes_view=lambda x, repeats: (x,))
 def repeat(x: Tensor, repeats: Size) -> Any:
     """Copies of the tensor side by side, so many along each dimension."""
     if len(repeats) < x.ndim:

@@ -59,8 +59,13 @@ def _need_batches(name: str, x: Any, y: Any) -> None:
     need_size(name, x.shape[0] == y.shape[0] and x.shape[2] == y.shape[1], x, y)
 
 
+def _stretched(x: Any, left: Any, right: Any, **_: Any) -> tuple[Any, ...]:
+    """The summand, if it is expanded: its kernel takes a view of it."""
+    return () if tuple(x.shape) == (*left.shape[:-1], right.shape[-1]) else (x,)
+
+
 # -- matrix products, and something added ----------------------------------------------------------
-@op(internal=True, node="AddmmBackward0", dtypes="same")
+@op(internal=True, node="AddmmBackward0", dtypes="same", takes_view=_stretched)
 def addmm(x: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Scale = 1, alpha: Scale = 1) -> Any:
     """``beta * x + alpha * mat1 @ mat2``."""
     need_one_dtype("addmm", x, mat2, "addmm self")
@@ -130,7 +135,7 @@ def outer(x: Tensor, y: Tensor) -> Any:
     return x.reshape((x.shape[0], 1)).mul(y)
 
 
-@op(internal=True, node="BaddbmmBackward0", dtypes="same")
+@op(internal=True, node="BaddbmmBackward0", dtypes="same", takes_view=_stretched)
 def baddbmm(x: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Scale = 1, alpha: Scale = 1) -> Any:
     """``beta * x`` and ``alpha`` times a batch of products."""
     _need_expandable(x, _size(batch1, 0), _size(batch1, 1), _size(batch2, 2))

@@ -739,6 +739,43 @@ q = torch.tensor(2.0)
 w = torch.tensor(2)
 q.data = w
 """,
+    "a kernel that broadcasts asks for the version of what was an inference tensor": """
+a = torch.tensor([3.0, -2.0, 0.0, 2.0])
+b = a.reshape(1, 4)
+i = torch.tensor([[False]])
+j = torch.tensor(-2.0, requires_grad=True)
+with torch.inference_mode():
+    q = torch.tensor(2.0)
+q.data = b
+s = q.masked_fill(i, j)
+with torch.inference_mode():
+    s.backward(q)
+k = j.grad
+""",
+    "the norm that a clip returns is rounded, and so is its gradient": """
+a = torch.tensor([3.0, 1.0, -2.0], dtype=torch.float64, requires_grad=True)
+c = torch.optim.AdamW([a], lr=0.25)
+d = a.mul(a)
+e = d.sum()
+e.backward()
+c.step()
+c.zero_grad()
+f = a.mul(a)
+h = f.sum()
+h.backward()
+i = torch.nn.utils.clip_grad_norm_([a], 1.0)
+i.requires_grad = True
+m = torch.cos(i)
+m.backward()
+""",
+    "a parameter's data is no parameter": """
+import copy
+k = torch.tensor([[3.0, 3.0]])
+p = torch.nn.Parameter(k)
+m = torch.tensor([[1.0, 2.0]])
+m.data = p
+x = copy.deepcopy(m)
+""",
     "a conjugated row by a column": """
 d = torch.tensor([[complex(1, 1)], [complex(2, -1)]], dtype=torch.complex128, requires_grad=True)
 f = torch.tensor([complex(1.0, 0.0), complex(-2.0, 0.0)], dtype=torch.complex128, requires_grad=True)
