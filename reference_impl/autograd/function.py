@@ -18,9 +18,9 @@ from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.base.transforms import mappings
 from reference_impl.core.access import make_output_of
-from reference_impl.core.batched import levels_of, marked
 from reference_impl.core.graph import LAST, Node, RunningTask, gradient_edge
 from reference_impl.core.tensor import Tensor
+from reference_impl.fidelity.batched import levels_of, marked
 from reference_impl.forward.custom_jvp import propagate
 
 __all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]

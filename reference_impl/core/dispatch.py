@@ -13,7 +13,6 @@ from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.core import extension_points
 from reference_impl.core.apply import call, call_view
-from reference_impl.core.batched import batched_runner
 from reference_impl.core.inplace import call_in_place
 from reference_impl.core.kernel import Kernel
 from reference_impl.core.tensor import Tensor
@@ -63,7 +62,7 @@ def _one_reader(name: str, at: Any, read: Callable[[Any], Any]) -> Callable[[Giv
 
 def runner(op: Op, types: tuple[type, ...]) -> Callable[..., Any]:
     """The function that runs an op on operands of these types."""
-    special = batched_runner(types, runner, op) or extension_points.runner_for(op, types)
+    special = extension_points.runner_for(op, types)
     if special is not None:
         return special
     if op.composite:

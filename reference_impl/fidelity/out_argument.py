@@ -8,10 +8,10 @@ from typing import Any
 from reference_impl.base.not_modelled import NotModelled
 from reference_impl.base.rules import refuse_by
 from reference_impl.base.session import STATE
-from reference_impl.core.batched import levels_of
 from reference_impl.core.dispatch import Given, Plan
 from reference_impl.core.extension_points import fill
 from reference_impl.core.tensor import Tensor
+from reference_impl.fidelity.batched import levels_of
 from specs.op import Op
 
 

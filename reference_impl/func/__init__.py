@@ -14,9 +14,9 @@ from reference_impl import autograd
 from reference_impl.base.modes import enable_grad
 from reference_impl.base.rules import by
 from reference_impl.base.transforms import Mapping, Transformation, transforming
-from reference_impl.core.batched import levels_of, marked
 from reference_impl.core.graph import AccumulateGrad
 from reference_impl.core.tensor import Tensor, variable_data
+from reference_impl.fidelity.batched import levels_of, marked
 from reference_impl.func.functional_call import functional_call, stack_module_state
 from reference_impl.func.mapping import vmap
 from reference_impl.func.trees import flat, like

@@ -18,8 +18,8 @@ from reference_impl.base.rules import refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.base.transforms import RANDOMNESS, Mapping, transforming
 from reference_impl.core.access import restore_written, written_state
-from reference_impl.core.batched import levels_of, marked
 from reference_impl.core.tensor import Tensor
+from reference_impl.fidelity.batched import levels_of, marked
 from reference_impl.func.trees import broadcast, leaves, rebuilt
 from reference_impl.namespace import composite
 from specs.active_rules import set_aside

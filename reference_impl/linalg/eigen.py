@@ -9,8 +9,8 @@ import numpy as np
 from reference_impl.autograd.function import Function
 from reference_impl.base.not_modelled import NotModelled
 from reference_impl.core.access import array_of
-from reference_impl.core.batched import marking
 from reference_impl.core.tensor import Tensor, wrap
+from reference_impl.fidelity.batched import marking
 from reference_impl.linalg.decompositions import node_named
 from reference_impl.namespace.return_types import return_type
 from specs.ops.linalg import by_column, need_matrix, need_square

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from reference_impl.core.access import array_of
-from reference_impl.core.batched import marking
 from reference_impl.core.tensor import Tensor, wrap
+from reference_impl.fidelity.batched import marking
 from reference_impl.linalg.decompositions import svdvals
 from reference_impl.linalg.solving import inv
 from specs.ops.helpers import axes_of

@@ -13,8 +13,8 @@ from reference_impl.base.rules import by, warn_once
 from reference_impl.base.session import STATE
 from reference_impl.base.size import contiguous_format, memory_format
 from reference_impl.core.access import array_of, is_inference, set_flag
-from reference_impl.core.batched import marking
 from reference_impl.core.tensor import Tensor, wrap
+from reference_impl.fidelity.batched import marking
 from reference_impl.fidelity.inference_kernels import count_birth
 from reference_impl.namespace.formats import lay_out, strides_fit
 from specs.errors import Refusal

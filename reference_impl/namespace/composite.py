@@ -16,8 +16,8 @@ import numpy as np
 
 from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
-from reference_impl.core.batched import check_shape_known
 from reference_impl.core.tensor import Tensor, wrap
+from reference_impl.fidelity.batched import check_shape_known
 from reference_impl.namespace.index_functions import filling, scaling_source
 from reference_impl.namespace.like_operands import like_its_operands
 from specs.errors import need_kernel

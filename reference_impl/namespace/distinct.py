@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from reference_impl.core.access import array_of
-from reference_impl.core.batched import check_shape_known
 from reference_impl.core.tensor import Tensor, wrap
+from reference_impl.fidelity.batched import check_shape_known
 from reference_impl.namespace.non_differentiable import tensor_of, underivable
 
 

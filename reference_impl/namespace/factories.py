@@ -21,8 +21,8 @@ from reference_impl.base.rules import by, refuse_by, warn, warn_once
 from reference_impl.base.session import STATE
 from reference_impl.base.size import contiguous_format, preserve_format, strided
 from reference_impl.core.access import array_of, set_flag, set_gradient_edge, set_memory
-from reference_impl.core.batched import levels_of, marked
 from reference_impl.core.tensor import Tensor, wrap
+from reference_impl.fidelity.batched import levels_of, marked
 from reference_impl.namespace.nested_numbers import dtype_of_parts, holds_numbers, refuse_data
 from specs.errors import need_fit
 from specs.layout import FORMATS, in_format, laid_out_like

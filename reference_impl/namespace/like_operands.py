@@ -8,8 +8,8 @@ from typing import Any
 
 from reference_impl.base.device import making_on, place_of
 from reference_impl.base.session import STATE
-from reference_impl.core.batched import marking
 from reference_impl.core.tensor import Tensor
+from reference_impl.fidelity.batched import marking
 
 NUMPY = {"axis": "dim", "keepdims": "keepdim"}
 """The parameters that numpy's users call by other names."""

@@ -17,9 +17,9 @@ from reference_impl.base.rules import refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.base.size import Size
 from reference_impl.core.access import array_of, make_output_of
-from reference_impl.core.batched import check_compared, marking
 from reference_impl.core.graph import NotImplementedNode, gradient_edge
 from reference_impl.core.tensor import Tensor, wrap
+from reference_impl.fidelity.batched import check_compared, marking
 from reference_impl.namespace import geometry
 from specs.ops.helpers import axes_of, axis_of
 from specs.signature import clash

@@ -16,8 +16,8 @@ from reference_impl.base import dtypes
 from reference_impl.base.session import STATE
 from reference_impl.base.transforms import check_draw
 from reference_impl.core.access import array_of
-from reference_impl.core.batched import check_random_operands, drawn_anew
 from reference_impl.core.tensor import Tensor, wrap
+from reference_impl.fidelity.batched import check_random_operands, drawn_anew
 from reference_impl.namespace.factories import new_leaf, shape_of
 from specs.layout import laid_out_like
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from reference_impl.core.access import array_of
-from reference_impl.core.batched import check_random_operands, check_random_write, marking
 from reference_impl.core.tensor import Tensor, wrap
+from reference_impl.fidelity.batched import check_random_operands, check_random_write, marking
 from reference_impl.namespace.non_differentiable import underivable
 from reference_impl.namespace.random import Generator, source
 

@@ -13,8 +13,8 @@ from reference_impl.base.modes import no_grad
 from reference_impl.base.not_modelled import refuse_unless_default
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.access import array_of
-from reference_impl.core.batched import levels_of
 from reference_impl.core.tensor import Tensor, wrap_beside
+from reference_impl.fidelity.batched import levels_of
 from reference_impl.namespace.missing import loading
 from reference_impl.namespace.quantiles import pdist  # noqa: F401
 from reference_impl.namespace.random import source

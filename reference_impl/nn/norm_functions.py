@@ -17,8 +17,8 @@ from reference_impl.base.modes import inference_mode, no_grad
 from reference_impl.base.rules import by, hold_back, refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of
-from reference_impl.core.batched import levels_of
 from reference_impl.core.tensor import Tensor
+from reference_impl.fidelity.batched import levels_of
 from reference_impl.namespace.factories import ones, zeros, zeros_like
 from reference_impl.namespace.formats import keeping_format
 from reference_impl.nn.convolution_functions import IN_C

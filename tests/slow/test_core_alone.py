@@ -27,6 +27,8 @@ NEEDS_MORE = {
     "around/functions_under_autocast": "autocast comes between an op and its operands",
     "copy_storage/old_names_make_tensors": "it calls torch.Tensor()",
     "forward_levels/an_out_is_filled_inside_a_level_too": "it gives out=",
+    "functional_maps/a_map_takes_and_gives_tensors": "a map gives tensors that stand for many",
+    "functional_products/maps_and_calls_of_functions": "a map gives tensors that stand for many",
     "grad_borders/forward_mode_refuses_what_it_cannot_follow": "it gives out=",
     "grad_borders/modes_by_dtype_and_device": "autocast comes between an op and its operands",
     "grad_dtype/a_grad_dtype_does_not_leak_to_what_comes_back": "it assigns a grad_dtype",

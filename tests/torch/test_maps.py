@@ -10,7 +10,7 @@ import pytest
 import reference_impl
 import reference_impl.func
 from conformance.explanation.torch_words import told_by_torch
-from reference_impl.core.batched import Batched
+from reference_impl.fidelity.batched import Batched
 from reference_impl.namespace.install import FUNCTIONS
 
 pytest.importorskip("torch")

@@ -12,6 +12,7 @@ from typing import Any
 from reference_impl.base import transforms
 from reference_impl.base.rules import refuse_by
 from reference_impl.base.session import STATE
+from reference_impl.core.dispatch import runner
 from reference_impl.core.kernel import Kernel
 from reference_impl.core.tensor import Tensor
 from specs.op import Op
@@ -114,11 +115,11 @@ def marking(function: Callable[..., Any]) -> Callable[..., Any]:
     return called
 
 
-def batched_runner(types: tuple[type, ...], choose: Callable[..., Any], op: Op) -> Callable[..., Any] | None:
+def runner_for(op: Op, types: tuple[type, ...]) -> Callable[..., Any] | None:
     """The function that runs an op on operands of these types if such tensors are among them."""
     if not any(issubclass(each, Batched) for each in types):
         return None
-    run = choose(op, tuple([Tensor if issubclass(each, Batched) else each for each in types]))
+    run = runner(op, tuple([Tensor if issubclass(each, Batched) else each for each in types]))
 
     def run_batched(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
         if op.composite:
