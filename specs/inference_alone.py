@@ -102,6 +102,13 @@ def _of_all(x: Any, dim: Any = None, correction: Any = 1, keepdim: bool = False)
     return "out" if dim is None else ""
 
 
+def _norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False) -> InferenceKernel:
+    """The absolute value, where the dimensions that go are of size 1 and stay."""
+    every = range(x.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
+    return "out" if keepdim and ord != 0 and all(x.shape[d] == 1 for d in every) else ""
+
+
+vector_norm = Alone(_norm)
 masked_fill, running_sum, power, number_minus = Alone(_masked_fill), Alone(_cumsum), Alone(_pow), Alone(_rsub)
 power_of_number = Alone(lambda x, base: "out" if base != 1 or isinstance(base, bool) else "")
 spread_of_all = Alone(_of_all, cpu=True)

@@ -86,7 +86,7 @@ each addition is off by half a unit, all by 8, and the root halves that.
 """
 
 
-@op(node="LinalgVectorNormBackward0", dtypes="keep", wide=True, **_NORM)
+@op(node="LinalgVectorNormBackward0", dtypes="keep", wide=True, alone=alone.vector_norm, **_NORM)
 def vector_norm(x: Tensor, ord: Scalar = 2, dim: OptDims = None, keepdim: Bool = False) -> Any:
     """The p-norm of all elements or along dimensions; p is ``ord``."""
     return _p_norm(x, ord, dim, keepdim)

@@ -776,6 +776,13 @@ m = torch.tensor([[1.0, 2.0]])
 m.data = p
 x = copy.deepcopy(m)
 """,
+    "a norm of single elements is an absolute value": """
+with torch.inference_mode():
+    p = torch.tensor([[-2.0], [3.0]], requires_grad=True)
+x = p.norm(2, 1, True)
+y = p.norm(2, 1)
+z = p.norm(2, 0, True)
+""",
     "a conjugated row by a column": """
 d = torch.tensor([[complex(1, 1)], [complex(2, -1)]], dtype=torch.complex128, requires_grad=True)
 f = torch.tensor([complex(1.0, 0.0), complex(-2.0, 0.0)], dtype=torch.complex128, requires_grad=True)
