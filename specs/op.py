@@ -69,6 +69,7 @@ class Op:
     mixes_elements: bool = False  # of in-place forms: an element of the gradient is made of several
     hands_on: bool = False  # a formula that reads elements may still return the very gradient that came in
     joint: bool = False  # one formula gives the gradients of all operands, wanted or not
+    second_result: str = ""  # the operand that is a result of PyTorch's op: saved once the op has run
     real: bool = False  # of a complex gradient, a real operand gets the real part
     complex_history: bool = True  # a complex result can have a history
     # -- how generated programs call it

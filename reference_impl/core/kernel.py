@@ -85,12 +85,12 @@ class Kernel:
         formulas = [(f.fn, picker(f.picks), at) for at, f in enumerate(op.formulas.values())]
         self.formulas = tuple(sorted(formulas, key=lambda formula: op.torch_name(op.edges[formula[2]])))
         slots = list(enumerate(op.slots))
+        outputs = [i for i, slot in slots if slot.name in ("out", op.second_result)]
         # NB: in the order of torch's names, which decides what is refused first
         inputs = sorted(
-            ((i, slot.operand) for i, slot in slots if slot.source == "operand"),
+            ((i, slot.operand) for i, slot in slots if slot.source == "operand" and i not in outputs),
             key=lambda kept: op.torch_name(kept[1]),
         )
-        outputs = [i for i, slot in slots if slot.source == "out"]
         self.slots = len(slots)
         self.result = outputs[0] if outputs else 0
         self.saved = (*(i for i, _ in inputs), *outputs)

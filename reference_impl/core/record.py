@@ -127,15 +127,30 @@ class OpNode(Node):
                 self.values[slot] = SavedVariable(wrap(tensor._array.copy()))
 
 
+class NodeOfTwoResults(OpNode):
+    """The history of an op of which one result is an operand here, computed before."""
+
+    __slots__ = ()
+
+    def _save(self, operands: tuple[Any, ...], reached: int) -> None:
+        super()._save(operands, reached)
+        kernel = self.kernel
+        self.values[kernel.result] = operands[kernel.op.names.index(kernel.op.second_result)]
+
+    def save_output(self, tensor: Tensor, written_view: bool = False) -> None:
+        slot = self.kernel.result
+        self.values[slot] = SavedVariable(self.values[slot])
+
+
 def node_type(kernel: Kernel) -> type[OpNode]:
     """Return the class of an op's nodes, which scripts read the name of."""
-    kernel.node_type = _type_named(kernel.op.node)
+    kernel.node_type = _type_named(kernel.op.node, NodeOfTwoResults if kernel.op.second_result else OpNode)
     return kernel.node_type
 
 
 @cache
-def _type_named(name: str) -> type[OpNode]:
-    return type(name, (OpNode,), {"__slots__": (), "__module__": "builtins"})
+def _type_named(name: str, base: type[OpNode]) -> type[OpNode]:
+    return type(name, (base,), {"__slots__": (), "__module__": "builtins"})
 
 
 def _undefined_passed_on(grads: list[Tensor | None]) -> Any:

@@ -18,24 +18,27 @@ from specs.op import Op, op
 def _classes(target: np.ndarray, ignore: int, count: int) -> tuple[np.ndarray, np.ndarray]:
     """The samples that are not ignored, and the class of each; of one that is ignored, the first."""
     kept = target != ignore
-    wrong = kept & ((target < 0) | (target >= count))
+    wrong = kept & ~_exist(target, count)
     if wrong.any():
         refuse("nn/target-is-a-class", got=target[wrong].flat[0])
     return kept, np.where(kept, target, 0)
 
 
+def _exist(target: np.ndarray, count: int) -> np.ndarray:
+    return (target >= 0) & (target < count)
+
+
 @op(internal=True, dtypes="keep", wide=True)
 def _nll_count(x: Tensor, target: Indices, *, ignore: Dim, reduction: Reduction) -> Any:
     """The number of samples that are not ignored, which the gradient divides by; zero if it does not."""
-    kept, _ = _classes(target, ignore, x.shape[1])
-    return np.asarray(np.sum(kept) if reduction != "none" else 0, x.dtype)
+    return np.asarray(np.sum(target != ignore) if reduction != "none" else 0, x.dtype)
 
 
 @op(internal=True, dtypes="keep", wide=True)
 def _nll_total(x: Tensor, target: Indices, weight: Tensor, *, ignore: Dim, reduction: Reduction) -> Any:
-    """Their weights added up, in the place of that."""
-    kept, at = _classes(target, ignore, x.shape[1])
-    return np.sum(weight[at][kept]) if reduction != "none" else np.zeros((), x.dtype)
+    """Their weights added up, in the place of that. The loss refuses what is no class, once it saved."""
+    kept = (target != ignore) & _exist(target, x.shape[1])
+    return np.sum(weight[target[kept]]) if reduction != "none" else np.zeros((), x.dtype)
 
 
 def _losses(x: np.ndarray, target: np.ndarray, weight: Any, ignore: int, reduction: str) -> Any:
@@ -51,7 +54,7 @@ def _loss_gradient(
     dy: Any, logs: np.ndarray, target: np.ndarray, weight: Any, total: Any, ignore: int, reduction: str
 ) -> np.ndarray:
     if reduction == "none":
-        fit = (target == ignore) | ((target >= 0) & (target < logs.shape[1]))
+        fit = (target == ignore) | _exist(target, logs.shape[1])
         # NB: PyTorch writes to whatever lies behind the gradient: pytorch/pytorch#194802.
         unspecified_unless(bool(fit.all()), "the gradient of losses whose targets are no classes by now")
     kept, at = _classes(target, ignore, logs.shape[1])
@@ -69,10 +72,10 @@ def call_nll_loss(x: Any, target: Any, weight: Any, ignore: int, reduction: str,
     return getattr(x, f"_weighted_nll_loss{of}")(target, weight, x._nll_total(target, weight, **how), **how)
 
 
-def _named(name: str, node: str) -> Callable[[Callable[..., Any]], Op]:
+def _named(name: str, node: str, **facts: Any) -> Callable[[Callable[..., Any]], Op]:
     def declare(body: Callable[..., Any]) -> Op:
         body.__name__ = name
-        return op(internal=True, node=node, dtypes="keep", wide=True)(body)
+        return op(internal=True, node=node, dtypes="keep", wide=True, **facts)(body)
 
     return declare
 
@@ -80,15 +83,14 @@ def _named(name: str, node: str) -> Callable[[Callable[..., Any]], Op]:
 def _family(of: str, node: str) -> tuple[Op, Op, Op, Op]:
     """Declare the loss ``of`` rows or images, with and without a weight for each class, and its gradient."""
 
-    @_named(f"_nll_loss{of}", f"{node}Backward0")
+    @_named(f"_nll_loss{of}", f"{node}Backward0", second_result="total")
     def plain(x: Tensor, target: Indices, total: Tensor, *, ignore: Dim, reduction: Reduction) -> Any:
         """Minus the log-probability that each sample gives its class, which stands in dimension 1."""
         return _losses(x, target, np.ones(x.shape[1]), ignore, reduction)
 
-    # NB: the total is an output of PyTorch's op, and so saved after the weights: its name orders it so.
-    @_named(f"_weighted_nll_loss{of}", f"{node}Backward0")
+    @_named(f"_weighted_nll_loss{of}", f"{node}Backward0", second_result="total")
     def weighted(
-        x: Tensor, target: Indices, weight: Tensor, weight_total: Tensor, *, ignore: Dim, reduction: Reduction
+        x: Tensor, target: Indices, weight: Tensor, total: Tensor, *, ignore: Dim, reduction: Reduction
     ) -> Any:
         """The same with a weight for each class."""
         return _losses(x, target, weight, ignore, reduction)
@@ -120,9 +122,9 @@ def _family(of: str, node: str) -> tuple[Op, Op, Op, Op]:
         )
     )
     weighted.wrt(
-        x=lambda g, x, target, weight, weight_total, ignore, reduction: getattr(
+        x=lambda g, x, target, weight, total, ignore, reduction: getattr(
             g, f"_weighted_nll_loss{of}_backward"
-        )(x, target, weight, weight_total, ignore=ignore, reduction=reduction)
+        )(x, target, weight, total, ignore=ignore, reduction=reduction)
     )
     plain_backward.wrt(
         dy=lambda g, target, ignore, reduction: call_nll_loss(g, target, None, ignore, reduction, of),
