@@ -94,8 +94,10 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     """A view of the tensor without its tangent, and the tangent; outside a level the tensor and None."""
     if STATE.level is None or (level is not None and level < 0):
         return UnpackedDualTensor(tensor, None)
-    _need_level(level, "_fw_primal")
-    return UnpackedDualTensor(without_tangent(tensor), STATE.level.tangent(tensor))
+    tangent = STATE.level.tangent(tensor)
+    if tangent is not None:
+        _need_level(level, "_fw_primal")
+    return UnpackedDualTensor(without_tangent(tensor), tangent)
 
 
 def _need_level(level: int | None, name: str) -> None:

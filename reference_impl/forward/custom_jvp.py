@@ -11,6 +11,7 @@ from reference_impl.core.tensor import Tensor
 from reference_impl.forward.tangents import DualLevel, forward_view
 
 MARKED = "a tensor that was marked as dirty is no input, and has no tangent that jvp could have written"
+MISSING = "A custom Function's jvp returned no tangent for an output that can have one."
 VIEW = (
     "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a view."
 )
@@ -41,20 +42,27 @@ def propagate(level: DualLevel, node: Any, args: tuple[Any, ...], raw: Any, resu
     finally:
         node._in_jvp = False
     out_tangents, raws, outputs = (x if isinstance(x, tuple) else (x,) for x in (out_tangents, raw, result))
+    for at, tangent in enumerate(out_tangents):
+        if tangent is not None and not isinstance(tangent, Tensor):
+            _refuse(f"expected Variable or None (got {type(tangent).__name__}) for grad output {at}.")
     if len(out_tangents) != len(raws):
         _refuse(
             "Function's jvp returned an invalid number of forward gradients "
             f"(expected {len(raws)} but got {len(out_tangents)})"
         )
     for at, (inner, out, tangent) in enumerate(zip(raws, outputs, out_tangents, strict=True)):
+        if not isinstance(out, Tensor):
+            continue  # NB: PyTorch drops a tangent of what is no tensor, unseen.
         marked = any(inner is x for x in node.non_differentiable)
-        if not isinstance(out, Tensor) or marked or array_of(out).dtype.kind not in DIFFERENTIABLE:
+        if marked or array_of(out).dtype.kind not in DIFFERENTIABLE:
             if tangent is not None:
                 _refuse(
                     f"Function's jvp returned a gradient at position {at}, but  the corresponding forward "
                     "output is not a differentiable Tensor.You should return None at that position instead."
                 )
             continue
+        if tangent is None:
+            _refuse(MISSING)  # NB: PyTorch fails at an assertion of its own.
         if any(inner is x for x in node.dirty_tensors):
             _written(level, out, tangent, args, tangents, versions)
         else:

@@ -163,9 +163,12 @@ def inner(x: Tensor, y: Tensor) -> Tensor:
 
 
 def kron(x: Tensor, y: Tensor) -> Tensor:
-    """Compute the Kronecker product of two matrices: blocks of ``x[i, j] * y``."""
-    (m, n), (p, q) = array_of(x).shape, array_of(y).shape
-    return x.reshape((m, 1, n, 1)).mul(y.reshape((1, p, 1, q))).reshape((m * p, n * q))
+    """Compute the Kronecker product: blocks of ``x[i, j] * y``; the lesser ndim is made up for in front."""
+    ndim = max(x.ndim, y.ndim)
+    outer, inner = ((1,) * (ndim - each.ndim) + array_of(each).shape for each in (x, y))
+    blocks = x._unsafe_view([n for size in outer for n in (size, 1)])
+    block = y._unsafe_view([n for size in inner for n in (1, size)])
+    return blocks.mul(block)._unsafe_view([n * m for n, m in zip(outer, inner, strict=True)])
 
 
 BOTH: dict[str, Any] = {"inner": inner, "kron": kron}

@@ -182,3 +182,17 @@ class TurnedTangent(torch.autograd.Function):
     @staticmethod
     def jvp(ctx, t):
         return (t * 2).view(-1, 1)
+
+
+class ReadByTheOldName(torch.autograd.Function):
+    """Reads what it saved by a name that is deprecated."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_variables
+        return g * 2 * x

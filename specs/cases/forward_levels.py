@@ -111,3 +111,58 @@ def marked_dirty_is_an_input_of_a_function_with_tangents():
         assert error_kinds([lambda: stranger.apply(d)]) == "o"
         e = fw.make_dual(torch.ones(2), torch.ones(2))
         assert _tangent(written.apply(e)) == [2.0, 2.0]
+
+
+def another_level_is_refused_where_there_is_a_tangent():
+    """There is only level 0. A tensor without a tangent has none in any other. Rule: forward/level-ends."""
+    fw = torch.autograd.forward_ad
+    x = torch.tensor(1.0, requires_grad=True)
+    with fw.dual_level():
+        d = fw.make_dual(torch.tensor(1.0), torch.tensor(2.0))
+        assert error_kinds([lambda: fw.unpack_dual(d, level=1), lambda: fw.make_dual(x, x, level=1)]) == "oo"
+        plain = fw.unpack_dual(x, level=1)
+        assert plain.tangent is None and plain.primal.item() == 1.0
+        assert fw.unpack_dual(torch.tensor(3), level=2).tangent is None
+    with fw.dual_level():
+        assert fw.unpack_dual(d, level=1).tangent is None
+
+
+def inference_mode_gives_no_tangents():
+    """Not to normal tensors either, and results have none. Rule: forward/ops-carry-tangents."""
+    fw = torch.autograd.forward_ad
+    x = torch.tensor(1.0)
+    with torch.inference_mode(), fw.dual_level():
+        d = fw.make_dual(x, torch.tensor(2.0))
+        assert _tangent(d) is None and _tangent(d * 2) is None and d is not x
+    with fw.dual_level():
+        assert _tangent(fw.make_dual(x, torch.tensor(2.0)) * 2) == 4.0
+
+
+def a_tangent_of_what_is_no_tensor_is_dropped():
+    """A jvp may give one for a number that forward returns. Rule: forward/jvp-computes-tangents."""
+    fw = torch.autograd.forward_ad
+    counted = type(
+        "Counted",
+        (torch.autograd.Function,),
+        {
+            "forward": staticmethod(lambda ctx, a: (3, a * 2, None)),
+            "jvp": staticmethod(lambda ctx, t: (t, t * 4, t)),
+        },
+    )
+    with fw.dual_level():
+        number, y, nothing = counted.apply(fw.make_dual(torch.tensor(3.0), torch.tensor(1.0)))
+        assert number == 3 and _tangent(y) == 4.0 and nothing is None
+
+
+def a_jvp_returns_tensors_or_none():
+    """Several of them as a tuple, and no list. Rule: forward/jvp-fits-the-outputs."""
+    fw = torch.autograd.forward_ad
+    twice = lambda ctx, a: (a * 2, a * 3)
+    number = {"forward": staticmethod(twice), "jvp": staticmethod(lambda ctx, t: (t, 3))}
+    listed = {"forward": staticmethod(twice), "jvp": staticmethod(lambda ctx, t: [t, t])}
+    with fw.dual_level():
+        d = fw.make_dual(torch.tensor(3.0), torch.tensor(1.0))
+        with refused("forward/jvp-fits-the-outputs"):
+            type("Number", (torch.autograd.Function,), number).apply(d)
+        with refused("forward/jvp-fits-the-outputs"):
+            type("Listed", (torch.autograd.Function,), listed).apply(d)

@@ -14,6 +14,7 @@ from specs.cases._functions_borders import (
     LooksAtNothing,
     MarkedInput,
     OncePair,
+    ReadByTheOldName,
     SaidTwice,
     TwoDtypes,
     WrittenFirst,
@@ -246,3 +247,11 @@ def a_function_is_applied_and_not_made():
     assert error_kinds([lambda: made(x)]) == "o"
     y = made.apply(x)
     assert y.requires_grad is True and y.grad_fn.name() == "DoubledBackward"
+
+
+def saved_variables_is_the_old_name_of_saved_tensors():
+    """The saved tensors may be read by either. Rule: function/backward-gives-the-gradients."""
+    x = torch.tensor(3.0, requires_grad=True)
+    y = ReadByTheOldName.apply(x)
+    y.backward()
+    assert x.grad.item() == 6.0
