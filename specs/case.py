@@ -26,6 +26,7 @@ from specs.rule import RULES, classify, classify_warning
 
 CASES_DIR = Path(__file__).parent / "cases"
 _RULES_NAMED = re.compile(r"\bRules?: ([\w/-]+(?:,\s+[\w/-]+)*)\.")
+_CALLED_LATER = (ast.Lambda, ast.GeneratorExp, ast.FunctionDef, ast.ClassDef)
 _SEED = re.compile(r"\bseed (\d{3}_[0-9a-f]{16}\.txt)")
 
 
@@ -247,13 +248,22 @@ def _plain_state(namespace: Any) -> Iterator[None]:
 
 
 def run_case(
-    case: Case, namespace: Any, folder: Path = CASES_DIR, cuda: str = "cuda", any_refusal: bool = False
+    case: Case,
+    namespace: Any,
+    folder: Path = CASES_DIR,
+    cuda: str = "cuda",
+    any_refusal: bool = False,
+    until: str | None = None,
 ) -> CaseResult:
     """Run one case, with the device ``cuda`` for `cuda`; an exception fails the line that raised it.
 
-    With ``any_refusal``, an exception of any kind is the refusal that is expected of a line.
+    With ``any_refusal``, an exception of any kind is the refusal that is expected of a line. Who asks only
+    whether it fails at a line of the text ``until`` needs nothing after the last statement with such a line.
     """
     function = functions(case.chapter, namespace, folder, cuda)[case.name]
+    if until is not None and (shorter := _code_until(case, until)) is not None:
+        exec(shorter, function.__globals__)
+        function = function.__globals__[case.name]
     if any_refusal:
         function.__globals__["refused"] = partial(refused, by_any=True)
     try:
@@ -263,6 +273,25 @@ def run_case(
     except Exception as exc:
         return _failure(case, exc, folder / f"{case.chapter}.py")
     return CaseResult(case, passed=True)
+
+
+@cache
+def _code_until(case: Case, line: str) -> CodeType | None:
+    """Return the code of a case without the statements after the last one that has a line of that text; None
+    where it has none, where what it calls may have it, too, or where it makes what is called later.
+    """
+    at = {number for number, text in enumerate(case.text.split("\n"), 1) if text.strip() == line}
+    elsewhere = case.path.read_text(encoding="utf-8").count(f"{line}\n") > len(at)
+    if not at or (elsewhere and case.calls_others):
+        return None
+    tree = ast.parse(case.text)
+    (definition,) = tree.body
+    assert isinstance(definition, ast.FunctionDef)
+    there = [each for each in definition.body if at & {*range(each.lineno, (each.end_lineno or 0) + 1)}]
+    if any(isinstance(node, _CALLED_LATER) for each in there for node in ast.walk(each)):
+        return None
+    definition.body = [each for each in definition.body if each.lineno <= there[-1].lineno]
+    return compile(ast.increment_lineno(tree, case.line - 1), str(case.path), "exec", dont_inherit=True)
 
 
 def _failure(case: Case, exc: Exception, path: Path) -> CaseResult:

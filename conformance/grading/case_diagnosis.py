@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cache
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from conformance import adapters
 from conformance.comparison.compare import Agree, Diverge, Divergence, compare
 from conformance.comparison.refusals import as_claimed
 from conformance.execution.case import CaseFinding, CaseProgram, check_case, parse_case
-from conformance.execution.run import run
-from conformance.execution.trace import Crashed, Refused, Trace, Unsupported
+from conformance.execution.run import Runner, run
+from conformance.execution.trace import Crashed, Observation, Refused, Trace, Unsupported
 from conformance.program.printing import statement
 from conformance.report.value import BROKEN, Witnessed
 from specs.active_rules import knocked_out
@@ -98,7 +98,10 @@ def _witness(case: Case, rule: str, release: str, refusals: str) -> Witness:
 
 
 def diagnosed(
-    case: Case, broken: Witnessed, trace: Trace | None, again: Callable[[Any], Witnessed]
+    case: Case,
+    broken: Witnessed,
+    trace: Trace | None,
+    again: Callable[[Case, str], Callable[[], str | None]],
 ) -> Witnessed:
     """The result of a case that broke, with the rules that may explain it: those without which the reference
     does the same, by ``trace``, the implementation's of the case as a program, and those without which it
@@ -108,11 +111,12 @@ def diagnosed(
     fired = sorted(_fired(case, reference.torch).union(case.rules))
     exact, *beside = (() if trace is None else _by_trace(trace, case, fired)) or ((),)
     alike: list[str] = []
-    for rule in () if exact else fired:
-        with knocked_out(rule):
-            result = again(reference)
-        if result.broken and result.line == broken.line:
-            alike.append(rule)
+    if not exact:
+        fails_at = again(case, broken.line)
+        for rule in fired:
+            with knocked_out(rule):
+                if fails_at() == broken.line:
+                    alike.append(rule)
     return replace(broken, explained_by=exact, beside=tuple(beside), alike=tuple(alike), fired=tuple(fired))
 
 
@@ -150,7 +154,10 @@ def _doing_the_same(
     """
     wholly, partly = [], []
     for rule in rules:
-        mutant = _without(trace, (*off, rule))
+        with knocked_out(*off, rule):
+            mutant = run_unless_alike(right, first.step)
+        if mutant is None:
+            continue
         if isinstance(compare(mutant, trace), Agree):
             wholly.append(rule)
             continue
@@ -158,6 +165,24 @@ def _doing_the_same(
         if isinstance(wrong, Diverge) and _seen(wrong.first) == _seen(first):
             partly.append(rule)
     return tuple(wholly or partly)
+
+
+def run_unless_alike(right: Trace, last: int) -> Trace | None:
+    """Run a program on the reference as it is now, unless its steps up to the ``last`` show just what they
+    show in the ``right`` trace: then it is not run to its end, and None is returned.
+    """
+    alike = True
+    with Runner(adapters.load("reference"), right.density) as runner:
+        for index, step in enumerate(right.program):
+            seen = runner.step(step)
+            alike = alike and _shows(seen) == _shows(right[index])
+            if alike and last <= index < len(right) - 1:  # the last step of all shows more when it is over
+                return None
+        return runner.finish()
+
+
+def _shows(seen: Observation) -> tuple[object, ...]:
+    return seen.outcome, seen.warnings, seen.calls, seen.facts
 
 
 def _seen(difference: Divergence) -> tuple[object, ...]:

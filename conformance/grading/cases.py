@@ -6,7 +6,7 @@ cases are lives in ``specs.case``; what their results mean for the rules in ``ru
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, reduce
 from typing import Any
 
@@ -21,7 +21,7 @@ from conformance.execution.flight_recorder import note
 from conformance.execution.isolate import PRELOAD, TIMEOUT, Died, survive
 from conformance.execution.run import run
 from conformance.execution.trace import Trace
-from conformance.grading.case_diagnosis import diagnosed, surprises, unshown
+from conformance.grading.case_diagnosis import diagnosed, run_unless_alike, surprises, unshown
 from conformance.program import DELETE, Program
 from conformance.program.parsing import ProgramError, parse
 from conformance.program.printing import script, statement
@@ -108,13 +108,36 @@ def _diagnosed(case: Case, broken: Witnessed, adapter: Any) -> Witnessed:
     except Exception:
         trace = None
 
-    def again(reference: Any) -> Witnessed:
-        if trace is None or runs_as_it_stands(adapter):
-            return run_case_on(case, reference)
-        parsed = parse_case(case)
-        return judge_parsed(case, parsed, run(parsed.program, reference))
+    as_it_stands = trace is None or runs_as_it_stands(adapter)
+    return diagnosed(case, broken, trace, _as_it_stands if as_it_stands else _as_a_program)
 
-    return diagnosed(case, broken, trace, again)
+
+def _as_it_stands(case: Case, line: str) -> Callable[[], str | None]:
+    """Return a function that tells at which line the reference, as it is then, fails a case, if it is that
+    ``line`` or one before.
+    """
+
+    def fails_at() -> str | None:
+        result = run_case(case, adapters.load("reference").namespace, until=line)
+        return None if result.passed else result.source or ""
+
+    return fails_at
+
+
+def _as_a_program(case: Case, line: str) -> Callable[[], str | None]:
+    """The same by the trace of a case's program."""
+    parsed = parse_case(case)
+    right = run(parsed.program, adapters.load("reference"))
+    at = [index for index, step in enumerate(parsed.program) if statement(step) == line]
+    at += [e.step for e in parsed.expectations if _line(parsed.program, e.start, e.step) == line]
+    last = max(at, default=len(right))
+
+    def fails_at() -> str | None:
+        trace = run_unless_alike(right, last)
+        found = None if trace is None else _broken(case, parsed, trace)
+        return None if found is None else found.line
+
+    return fails_at
 
 
 @cache
@@ -246,20 +269,32 @@ def judge_parsed(case: Case, parsed: CaseProgram, trace: Trace, refusals: str = 
     """A parsed case by its trace: broken at the first surprise, held if anything at all could be checked;
     then its rules are held as far as what witnesses them was seen.
     """
-    found = check_case(parsed, trace)
-    broken = next((finding for finding in found if finding.status == BROKEN), None)
+    broken = _broken(case, parsed, trace)
+    if broken is not None:
+        return broken
+    absent = unshown(case, trace, refusals)
+    held = any(finding.status == HELD for finding in check_case(parsed, trace))
+    why = "" if held else next((why for _, why in absent if why), "")
+    return Witnessed(case.id, case.rules, HELD if held else UNSUPPORTED, why=why, lacking=absent)
+
+
+def _broken(case: Case, parsed: CaseProgram, trace: Trace) -> Witnessed | None:
+    """Return the result of a parsed case at its first surprise, or None if there is none."""
+    broken = next((finding for finding in check_case(parsed, trace) if finding.status == BROKEN), None)
     surprise = next(iter(surprises(parsed, trace)), None)
     if surprise is not None and (broken is None or surprise <= broken.expectation.step):
         outcome = words.outcome(trace[surprise].outcome)
         return Witnessed(case.id, case.rules, BROKEN, statement(parsed.program[surprise]), outcome)
-    if broken is not None:
-        expected = broken.expectation
-        steps = parsed.program.steps[expected.start : expected.step + 1]
-        last = next((step for step in reversed(steps) if step.op != DELETE), parsed.program[expected.step])
-        return Witnessed(case.id, case.rules, BROKEN, statement(last), _told(broken))
-    absent, held = unshown(case, trace, refusals), any(f.status == HELD for f in found)
-    why = "" if held else next((why for _, why in absent if why), "")
-    return Witnessed(case.id, case.rules, HELD if held else UNSUPPORTED, why=why, lacking=absent)
+    if broken is None:
+        return None
+    line = _line(parsed.program, broken.expectation.start, broken.expectation.step)
+    return Witnessed(case.id, case.rules, BROKEN, line, _told(broken))
+
+
+def _line(program: Program, start: int, step: int) -> str:
+    """Return the statement that an expectation of these steps is about: the last that deletes nothing."""
+    steps = program.steps[start : step + 1]
+    return statement(next((each for each in reversed(steps) if each.op != DELETE), program[step]))
 
 
 def _told(broken: CaseFinding) -> str:
