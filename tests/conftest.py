@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, Phase, settings
 from conformance.adapters import load
 from conformance.adapters.errors import AdapterError
 from conformance.adapters.torch import DEVICE_VARIABLE
+from conformance.execution.collector import spare_collector
 from conformance.execution.isolate import PRELOAD
 from conformance.grading import participants
 from specs.active_rules import set_torch_release
@@ -73,13 +74,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Keep the garbage collector from what is collected: some hundred thousand objects, which stay."""
+    """Keep the garbage collector from what is collected, which stays, and have it come as in grading."""
     gc.disable()
     try:
         return (yield)
     finally:
-        gc.enable()
-        gc.freeze()
+        spare_collector()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -10,6 +10,7 @@ from conformance.explanation.search import rules_about, rules_saying
 from conformance.explanation.words import in_print, names
 from explained import explained
 from specs.rule import RULES
+from together import together
 
 PRINTED = {
     "3.": 3.0,
@@ -38,7 +39,7 @@ def test_many_numbers_are_shortened():
 SAYING = [rule for rule in RULES.values() if rule.torch_says and "{" not in rule.torch_says]
 
 
-@pytest.mark.parametrize("rule", SAYING, ids=lambda rule: rule.id)
+@together("rule", SAYING, by=lambda rule: rule.chapter, row_id=lambda rule: rule.id)
 def test_a_rule_is_found_by_torchs_words(rule):
     """Pasted with its class, as a traceback shows it, or without."""
     text = rule.torch_says.replace("...", "1")
@@ -67,8 +68,11 @@ def test_nonsense_finds_nothing():
     assert [] == rules_saying("blah blah")
 
 
-@pytest.mark.parametrize(
-    "rule", [r for r in RULES.values() if r.cure and "{tensor}" in r.cure], ids=lambda r: r.id
+@together(
+    "rule",
+    [rule for rule in RULES.values() if rule.cure and "{tensor}" in rule.cure],
+    by=lambda rule: rule.chapter,
+    row_id=lambda rule: rule.id,
 )
 def test_a_cure_is_told_with_the_name_of_the_tensor(rule):
     """No brace is left."""

@@ -21,6 +21,7 @@ from reference_impl.base.session import STATE
 from reference_impl.core.access import node_of
 from specs.case import cases
 from specs.fact import FACTS
+from together import together
 
 HELD = [c for c in cases() if c.is_program and c.holds_for(adapters.load("reference").torch)]
 SCALARS = parse(
@@ -117,7 +118,7 @@ def test_null_is_wrong_about_everything_that_matters() -> None:
     assert {"value", "requires_grad", "is_leaf", "grad_fn", "grad"} <= {d.fact for d in found.divergences}
 
 
-@pytest.mark.parametrize("case", HELD, ids=lambda case: case.id)
+@together("case", HELD, by=lambda case: case.chapter, row_id=lambda case: case.id)
 def test_cases_hold_as_programs_too(case: Any) -> None:
     """A case holds as it stands, and also parsed, run on the reference and read off the trace."""
     parsed = parse_case(case)

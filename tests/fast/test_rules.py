@@ -15,9 +15,11 @@ import pytest
 
 from specs.case import cases
 from specs.rule import RULES, RULES_DIR, Rule
+from together import together
 from wordings import SPOKEN
 
 SCHEMA = json.loads((RULES_DIR.parent / "schema" / "rules.schema.json").read_text(encoding="utf-8"))
+CURED = [rule for rule in RULES.values() if rule.cure]
 FILES = sorted(RULES_DIR.glob("*.toml"))
 
 
@@ -50,13 +52,13 @@ def test_dependencies_exist_and_go_one_way() -> None:
         walk(rule, ())
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_rule_is_witnessed(rule: str) -> None:
+@together("rule", RULES.values(), by=lambda rule: rule.chapter, row_id=lambda rule: rule.id)
+def test_rule_is_witnessed(rule: Rule) -> None:
     """At least one case names the rule."""
-    assert [case.id for case in cases() if rule in case.rules]
+    assert [case.id for case in cases() if rule.id in case.rules]
 
 
-@pytest.mark.parametrize("rule", SPOKEN, ids=lambda rule: rule.id)
+@together("rule", SPOKEN, by=lambda rule: rule.chapter, row_id=lambda rule: rule.id)
 def test_patterns_compile_and_says_can_be_worded(rule: Rule) -> None:
     """Patterns are regular expressions, and what the reference says is a plain template."""
     for wording in rule.wordings:
@@ -67,14 +69,14 @@ def test_patterns_compile_and_says_can_be_worded(rule: Rule) -> None:
         assert not conversion
 
 
-@pytest.mark.parametrize("rule", [rule for rule in RULES.values() if rule.cure], ids=lambda rule: rule.id)
+@together("rule", CURED, by=lambda rule: rule.chapter, row_id=lambda rule: rule.id)
 def test_cure_is_one_short_sentence_about_a_tensor(rule: Rule) -> None:
     """A cure names the tensor to act on, and nothing else that only a script could tell."""
     assert {name for _, name, _, _ in Formatter().parse(rule.cure) if name} <= {"tensor"}
     assert len(rule.cure.format(tensor="x")) <= 140
 
 
-@pytest.mark.parametrize("rule", SPOKEN, ids=lambda rule: rule.id)
+@together("rule", SPOKEN, by=lambda rule: rule.chapter, row_id=lambda rule: rule.id)
 def test_a_refusal_and_a_warning_have_a_cure(rule: Rule) -> None:
     """A user who is refused or warned is told what to do."""
     assert rule.cure

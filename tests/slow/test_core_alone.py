@@ -14,6 +14,7 @@ from reference_impl.core.extension_points import core_alone
 from specs.active_rules import modelling
 from specs.case import Case, cases, run_case
 from specs.rule import CHANGING_RELEASES, RULES
+from together import together
 
 ROOT = Path(__file__).parents[2]
 BESIDE = ("fidelity/*.py", "base/device.py", "base/grad_dtype.py")
@@ -72,7 +73,7 @@ def passes(case: Case) -> bool:
 ALONE = [case for case in cases() if not case.devices and not rules_beside_the_core() & set(case.rules)]
 
 
-@pytest.mark.parametrize("case", ALONE, ids=lambda case: case.id)
+@together("case", ALONE, by=lambda case: case.chapter, row_id=lambda case: case.id)
 def test_the_core_alone_passes_the_cases_that_need_no_more(case: Case) -> None:
     """Grad modes, histories, views, in-place writes, hooks and double backward need no fidelity."""
     assert (case.id not in NEEDS_MORE) == passes(case)

@@ -11,8 +11,6 @@ import ast
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 import reference_impl
 from conformance.adapters import load
 from conformance.comparison.compare import Agree, compare
@@ -23,6 +21,7 @@ from reference_impl.base.rules import knocked_out
 from specs.active_rules import modelling
 from specs.case import Case, cases, run_case
 from specs.rule import CHANGING_RELEASES, RULES
+from together import together
 
 ROOT = Path(__file__).parents[2]
 MARKS = ("by", "refuse", "refuse_by", "warn", "warn_once", "warn_or_hold", "count_birth")
@@ -32,6 +31,11 @@ def _chosen(values: list[ast.expr]) -> set[str]:
     """The texts that an expression may be."""
     chosen = [each for v in values for each in ((v.body, v.orelse) if isinstance(v, ast.IfExp) else (v,))]
     return {each.value for each in chosen if isinstance(each, ast.Constant)}
+
+
+def chapter_of(rule: str) -> str:
+    """The chapter of a rule by its id."""
+    return rule.partition("/")[0]
 
 
 @cache
@@ -64,7 +68,7 @@ def test_every_citation_is_a_rule() -> None:
     assert sorted(cited() - set(RULES)) == []
 
 
-@pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
+@together("case", cases(), by=lambda case: case.chapter, row_id=lambda case: case.id)
 def test_the_reference_passes_every_case(case: Case) -> None:
     """A case holds on the reference, whichever torch it models of those that know the case's rules."""
     releases = [release for release in CHANGING_RELEASES if case.holds_for(release)]
@@ -75,7 +79,7 @@ def test_the_reference_passes_every_case(case: Case) -> None:
         assert result.passed, f"as torch {release}: {result}"
 
 
-@pytest.mark.parametrize("rule", RULES)
+@together("rule", RULES, by=chapter_of)
 def test_every_rule_is_missed_when_it_is_knocked_out(rule: str) -> None:
     """Without the rule, one of the cases that name it fails: a rule nobody misses is decoration."""
     witnesses = [case for case in cases() if rule in case.rules]
@@ -105,7 +109,7 @@ BEYOND = frozenset({
 """Cases of what their rule does not do: an implementation fails them that goes beyond the rule."""
 
 
-@pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
+@together("case", cases(), by=lambda case: case.chapter, row_id=lambda case: case.id)
 def test_a_case_fails_without_the_rule_that_it_names_first(case: Case) -> None:
     """That rule is convicted where a failure is not explained otherwise."""
     assert _as_latest(case, case.rules[0]) is (case.id in BEYOND)
@@ -114,7 +118,7 @@ def test_a_case_fails_without_the_rule_that_it_names_first(case: Case) -> None:
 DEPENDENCIES = [(rule.id, other) for rule in RULES.values() for other in rule.depends]
 
 
-@pytest.mark.parametrize(("rule", "other"), DEPENDENCIES)
+@together("rule, other", DEPENDENCIES, by=lambda pair: chapter_of(pair[0]))
 def test_a_rule_cannot_be_judged_without_those_it_depends_on(rule: str, other: str) -> None:
     """Without the other rule one of its cases fails, or shows something else on the way."""
     witnesses = [case for case in cases() if rule in case.rules]

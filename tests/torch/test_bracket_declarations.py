@@ -17,6 +17,7 @@ from specs.layout import put_in_order
 torch = pytest.importorskip("torch")
 
 from op_torch import methods  # noqa: E402 -- needs torch
+from together import together  # noqa: E402
 from view_torch import (  # noqa: E402 -- needs torch
     INTERNAL,
     M3,
@@ -63,8 +64,7 @@ def _by_tensors(index: Any) -> bool:
     return any(isinstance(i, (list, torch.Tensor)) for i in (index if isinstance(index, tuple) else (index,)))
 
 
-@pytest.mark.parametrize("index", BRACKETS, ids=repr)
-@pytest.mark.parametrize("shape", [(), (2, 3), (3,), (2, 3, 3)], ids=repr)
+@together("shape, index", product([(), (2, 3), (3,), (2, 3, 3)], BRACKETS), by=lambda row: repr(row[0]))
 def test_reading_brackets(shape: tuple[int, ...], index: Any) -> None:
     """Brackets are taken apart into the views and ops that torch makes of them."""
     x = leaf(fresh(*shape))
@@ -95,8 +95,11 @@ class Caught:
         return op.compute(prepared(op, operands), attributes)
 
 
-@pytest.mark.parametrize("index", [i for i in BRACKETS if _by_tensors(i)], ids=repr)
-@pytest.mark.parametrize("shape", [(2, 3), (3,), (2, 3, 3)], ids=repr)
+@together(
+    "shape, index",
+    product([(2, 3), (3,), (2, 3, 3)], filter(_by_tensors, BRACKETS)),
+    by=lambda row: repr(row[0]),
+)
 def test_indexing_by_tensors(shape: tuple[int, ...], index: Any) -> None:
     """The numpy body reads what torch reads, gives its gradients, and is refused by the same rules."""
     x = leaf(fresh(*shape))
@@ -113,8 +116,7 @@ def test_indexing_by_tensors(shape: tuple[int, ...], index: Any) -> None:
         check_gradients(op, operands, attributes, source._index(*args, **given))
 
 
-@pytest.mark.parametrize("index", BRACKETS, ids=repr)
-@pytest.mark.parametrize("value", VALUES, ids=repr)
+@together("value, index", product(VALUES, BRACKETS), by=lambda row: repr(row[0]))
 def test_writing_brackets(index: Any, value: Any) -> None:
     """An assignment writes, records and counts what torch's does, or is refused by the same rule."""
     results = []

@@ -18,6 +18,7 @@ import reference_impl
 from conformance.adapters import load
 from specs.case import CASES_DIR, Case, cases, run_case
 from specs.rule import RULES
+from together import together
 
 NAMESPACES = {"torch": torch, "reference": reference_impl}
 TORCH = load("torch")
@@ -38,19 +39,20 @@ SEEDS = (
 STRAIGHT_LINE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Assert, ast.With, ast.Delete)
 
 
-@pytest.mark.parametrize(
-    ("name", "case"),
-    [
-        pytest.param(
-            name,
-            case,
-            id=f"{name}-{case.id}",
-            marks=[pytest.mark.device] if name == "torch" and case.devices else [],
-        )
-        for name in NAMESPACES
-        for case in cases()
-        if case.holds_for(torch.__version__)
-    ],
+def place(name: str, case: Case) -> str:
+    """The chapter of a case; apart on a device that stands for `cuda`, and where it cannot run at all."""
+    if name != "torch":
+        return f"{name}-{case.chapter}"
+    lacking = TORCH.beyond(case) and "-lacking"
+    return f"{name}-{case.chapter}{'-device' if case.devices else ''}{lacking}"
+
+
+@together(
+    "name, case",
+    [(name, case) for name in NAMESPACES for case in cases() if case.holds_for(torch.__version__)],
+    by=lambda row: place(*row),
+    row_id=lambda row: f"{row[0]}-{row[1].id}",
+    marks=lambda row: [pytest.mark.device] if row[0] == "torch" and row[1].devices else [],
 )
 def test_case_holds(name: str, case: Case) -> None:
     """The case runs as it stands, and each of its expectations is met, if this torch knows its rules.
@@ -90,7 +92,7 @@ def test_case_ids_are_unique() -> None:
     assert sorted(set(ids)) == sorted(ids)
 
 
-@pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
+@together("case", cases(), by=lambda case: case.chapter, row_id=lambda case: case.id)
 def test_case_is_well_formed(case: Case) -> None:
     """A case says what it holds, names known rules and seeds, and is straight-line with an expectation."""
     assert case.truth.endswith((".", '".')), case.truth
@@ -182,7 +184,7 @@ def test_a_case_leaves_grad_mode_as_it_was(tmp_path) -> None:
     assert torch.is_grad_enabled()
 
 
-@pytest.mark.parametrize("case", CALLING_OTHERS, ids=lambda case: case.id)
+@together("case", CALLING_OTHERS, by=lambda case: place("torch", case), row_id=lambda case: case.id)
 def test_a_case_that_calls_others_runs_by_itself(case: Case, tmp_path: Path) -> None:
     """The script that a finding prints holds what the case needs of its chapter."""
     if beyond := TORCH.beyond(case):

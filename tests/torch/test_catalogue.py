@@ -16,6 +16,7 @@ import reference_impl
 from specs.active_rules import fired, modelling
 from specs.case import rule_of
 from specs.rule import RULES, RULES_DIR, classify, classify_warning
+from together import together
 from wordings import here, matches
 
 LISTED = tomllib.loads((Path(__file__).parent / "catalogue.toml").read_text(encoding="utf-8"))
@@ -49,10 +50,15 @@ def outcome(trigger: str, namespace: Any = torch) -> Outcome:
     return Outcome(error, said, names)
 
 
+def chapter(row: dict) -> str:
+    """The chapter of a row's rule, if it has one."""
+    return row.get("rule", "none").partition("/")[0]
+
+
 def listed(rows: list[dict]) -> Any:
-    """One test for each trigger that the torch at hand knows."""
+    """A test for each chapter, of all triggers that the torch at hand knows."""
     known = [row for row in rows if here(row.get("torch", ">=2.11"))]
-    return pytest.mark.parametrize("row", known, ids=lambda row: row["trigger"][:60])
+    return together("row", known, by=chapter, row_id=lambda row: row["trigger"])
 
 
 @listed(LISTED["row"])

@@ -16,6 +16,7 @@ from conformance.program import Program
 from conformance.program.printing import to_text
 from op_programs import RECIPES, differs, programs
 from specs.rule import classify
+from together import together
 
 MODES = {
     "normal": (),
@@ -133,8 +134,7 @@ def kind(x: Any) -> tuple[Any, ...]:
     return tuple(facts)
 
 
-@pytest.mark.parametrize("target", sorted(TARGETS))
-@pytest.mark.parametrize("write", sorted(WRITES))
+@together("write, target", product(sorted(WRITES), sorted(TARGETS)), by=lambda row: row[0])
 def test_writes(write, target):
     """In each mode: what is refused by which rule, and what the tensor and its base are afterwards."""
 

@@ -7,7 +7,7 @@ The views and the indexing families, and the machine itself, are tested elsewher
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import reduce
 from importlib import import_module
 from itertools import chain, combinations
@@ -21,6 +21,7 @@ from op_calls import Calls, Leaf, T, calls_of
 from specs import ops
 from specs.domain import AVOIDANCES, DOMAINS
 from specs.op import Op, Overloads
+from together import together
 
 torch = pytest.importorskip("torch")
 
@@ -74,19 +75,19 @@ def _edges(op: Op) -> tuple[int, ...]:
     return tuple(range(len(op.operands))) if op.composite else op.edges
 
 
-GRID = [
-    pytest.param(
-        op,
-        call,
-        id=f"{op.key}-{'-'.join(map(repr, call[0]))}-{'-'.join(f'{k}={v}' for k, v in call[1].items())}",
-    )
-    for op in FORMS.values()
-    for call in fitting_calls(op)
-]
-
-
-PRIMITIVE = [param for param in GRID if not param.values[0].composite]
+GRID = [(op, call) for op in FORMS.values() for call in fitting_calls(op)]
+PRIMITIVE = [(op, call) for op, call in GRID if not op.composite]
 """A composite has no numpy body and saves nothing; the graph it makes is compared."""
+
+
+def of_each(calls: list[tuple[Op, Any]]) -> Callable[..., Any]:
+    """A test for each op, of all its calls."""
+    return together("op, call", calls, by=lambda row: row[0].key, row_id=_spelled)
+
+
+def _spelled(row: tuple[Op, Any]) -> str:
+    op, (operands, attributes) = row
+    return f"{op.key}({', '.join([*map(repr, operands), *(f'{k}={v}' for k, v in attributes.items())])})"
 
 
 # making and running
@@ -157,7 +158,7 @@ def test_every_op_is_called():
         assert set(op.avoid) <= set(AVOIDANCES)
 
 
-@pytest.mark.parametrize(("op", "call"), PRIMITIVE)
+@of_each(PRIMITIVE)
 def test_a_body_computes_what_torch_computes(op, call):
     """Value, dtype, shape and layout of the numpy body's result are torch's."""
     operands = tuple(make(op, spec, i) for i, spec in enumerate(call[0]))
@@ -182,7 +183,7 @@ def test_a_body_computes_what_torch_computes(op, call):
     )
 
 
-@pytest.mark.parametrize(("op", "call"), GRID)
+@of_each(GRID)
 def test_formulas_make_the_graph_torch_makes(op, call):
     """Gradients, their layout, and the whole graph below them under create_graph are torch's."""
     for needs in subsets(op, call[0]):
@@ -220,7 +221,7 @@ def test_formulas_make_the_graph_torch_makes(op, call):
 
 def test_an_op_hands_on_the_gradient_it_got_where_it_is_said_to():
     """An op is declared to hand on a gradient if a write to the incoming one shows in the operand's."""
-    keeping = [param.values for param in PRIMITIVE if keeps_values(param.values[0].name)]
+    keeping = [(op, call) for op, call in PRIMITIVE if keeps_values(op.name)]
     handing = {op.name.removesuffix("_") for op, call in keeping if _hands_on(op, *call)}
     said = {name for op, _ in keeping if hands_on(name := op.name.removesuffix("_"))}
     assert handing <= said
@@ -277,7 +278,7 @@ def finished(grad: Any, operand: Any) -> Any:
     return grad.to(operand.dtype)
 
 
-@pytest.mark.parametrize(("op", "call"), PRIMITIVE)
+@of_each(PRIMITIVE)
 def test_a_write_is_refused_where_the_declaration_says_saved(op, call):
     """Writing to an operand or to the result makes backward refuse exactly if that was saved."""
     for needs in subsets(op, call[0]):

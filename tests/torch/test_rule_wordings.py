@@ -14,6 +14,7 @@ import torch
 from conformance.adapters import load
 from specs.case import Case, cases, functions
 from specs.rule import RULES, Rule, classify
+from together import together
 from wordings import SPOKEN, matches
 
 TORCH = load("torch")
@@ -83,8 +84,12 @@ def heard(case: Case) -> Heard:
     return listener
 
 
-@pytest.mark.parametrize(
-    "case", [pytest.param(case, id=case.id, marks=marked(bool(case.devices))) for case in REFUSING]
+@together(
+    "case",
+    REFUSING,
+    by=lambda case: case.chapter + ("-device" if case.devices else ""),
+    row_id=lambda case: case.id,
+    marks=lambda case: marked(bool(case.devices)),
 )
 def test_torchs_words_are_exactly_one_rule(case: Case) -> None:
     """The wording of torch's refusal in a case is that of its rule for this release, and of no other."""
@@ -94,18 +99,24 @@ def test_torchs_words_are_exactly_one_rule(case: Case) -> None:
         assert classify(error, message) == rule
 
 
-@pytest.mark.parametrize(
+def unheard(rule: Rule) -> bool:
+    """Tell whether only cases that cannot run here could make torch speak by the rule."""
+    return rule.id in ON_A_DEVICE and not any(rule.id in case.rules for case in HELD)
+
+
+@together(
     "rule",
-    [
-        pytest.param(rule, id=rule.id, marks=marked(rule.id in ON_A_DEVICE))
-        for rule in SPOKEN
-        if rule.holds_for(torch.__version__)
-    ],
+    [rule for rule in SPOKEN if rule.holds_for(torch.__version__)],
+    by=lambda rule: (
+        rule.chapter + ("-device" if rule.id in ON_A_DEVICE else "") + ("-lacking" if unheard(rule) else "")
+    ),
+    row_id=lambda rule: rule.id,
+    marks=lambda rule: marked(rule.id in ON_A_DEVICE),
 )
 def test_every_spoken_rule_is_heard_from_torch(rule: Rule) -> None:
     """Some case makes real torch refuse or warn by the rule."""
-    witnesses = [case for case in HELD if rule.id in case.rules]
-    if not witnesses and rule.id in ON_A_DEVICE:
+    if unheard(rule):
         pytest.skip(TORCH.lacking or "needs a second device")
+    witnesses = [case for case in HELD if rule.id in case.rules]
     said = [what[0] for case in witnesses for what in (*heard(case).refusals, *heard(case).warnings)]
     assert rule.id in said

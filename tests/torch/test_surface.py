@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import reference_impl
+from together import called, together
 
 torch = pytest.importorskip("torch")
 
@@ -302,8 +303,7 @@ def lines(*blocks: str) -> list[str]:
 
 def value(expression: str, namespace: Any) -> Any:
     """The value of an expression, with ``torch`` bound to a namespace."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         return eval(expression, {"torch": namespace, "np": np})
 
 
@@ -312,7 +312,7 @@ def text(result: Any) -> str:
     return getattr(result, "__name__", None) or repr(result)
 
 
-@pytest.mark.parametrize("expression", lines(FACTORIES, ATTRIBUTES, PLAIN, PRINTED, HALF))
+@together("expression", lines(FACTORIES, ATTRIBUTES, PLAIN, PRINTED, HALF), by=called)
 def test_an_expression_prints_the_same(expression: str) -> None:
     """The reference prints an expression's value as torch does."""
     assert text(value(expression, torch)) == text(value(expression, reference_impl))
@@ -338,7 +338,7 @@ def bfloat16_by_default() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("bfloat16_by_default")
-@pytest.mark.parametrize("expression", lines(FACTORIES, ATTRIBUTES, PLAIN, PRINTED, HALF, REFUSED))
+@together("expression", lines(FACTORIES, ATTRIBUTES, PLAIN, PRINTED, HALF, REFUSED), by=called)
 def test_an_expression_prints_the_same_with_another_default(expression: str) -> None:
     """With bfloat16 as the default dtype, an expression prints the same or is refused by the same class."""
     results = []

@@ -18,13 +18,14 @@ from benchmarks.formulas.inputs import expressions
 torch = pytest.importorskip("torch")
 
 from op_torch import tree  # noqa: E402 -- needs torch
+from together import called, together  # noqa: E402
 
 NUMBERS = np.array([0.5, -1.25, 2.0, 0.75, -0.5, 1.5, 0.25, 3.0, -2.0, 1.0, -0.75, 1.75])
 
 
 def rows(block: str) -> list[Any]:
     """The expressions under a heading, and the shapes of the operands x, y and z."""
-    return [pytest.param(text, shapes, id=f"{text}-{shapes}") for text, shapes in expressions(block)]
+    return list(expressions(block))
 
 
 def seen(x: Any) -> tuple[str, tuple[int, ...], Any]:
@@ -62,7 +63,7 @@ def measured(namespace: Any, expression: str, shapes: list[tuple[int, ...]]) -> 
     return values, [*graphs, *refused]
 
 
-@pytest.mark.parametrize(("expression", "shapes"), [*rows("same graph"), *rows("same values")])
+@together("expression, shapes", [*rows("same graph"), *rows("same values")], by=lambda row: called(row[0]))
 def test_values_and_gradients_are_torchs(expression: str, shapes: list[tuple[int, ...]]) -> None:
     """The result, its gradients and theirs, in value, shape and dtype."""
     expected, _ = measured(torch, expression, shapes)
@@ -72,7 +73,7 @@ def test_values_and_gradients_are_torchs(expression: str, shapes: list[tuple[int
         np.testing.assert_allclose(mine, theirs, rtol=3e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize(("expression", "shapes"), rows("same graph"))
+@together("expression, shapes", rows("same graph"), by=lambda row: called(row[0]))
 def test_graphs_are_torchs(expression: str, shapes: list[tuple[int, ...]]) -> None:
     """The nodes of the result and, under create_graph, of its gradients."""
     assert measured(torch, expression, shapes)[1] == measured(reference_impl, expression, shapes)[1]
