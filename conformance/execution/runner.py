@@ -104,6 +104,7 @@ class Runner:
         """Leave the modes, let go of all values and end the session; a second call does nothing."""
         if self._open:
             self._open = False
+            self._raised = None  # raised by a function, and caught by what called it
             self._modes.leave(0)
             if self._forget_all is not None:
                 self._forget_all(self._tensors.values())
@@ -318,8 +319,8 @@ class Runner:
                 self._tensors[name] = value
                 try:  # NB: what mostly succeeds, without a call more
                     since = self._counter(value)
-                except (RuntimeError, AttributeError):
-                    since = self._shown.counted(value)
+                except (RuntimeError, AttributeError) as error:
+                    since = self._shown.uncounted(error)
                 if chance or type(since) is not int:
                     self._chance.add(name)
                     self._since[name] = since

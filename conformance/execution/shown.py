@@ -46,10 +46,14 @@ class Shown:
         try:
             return counter(value)
         except (RuntimeError, AttributeError) as error:  # the latter of what is no tensor
-            lacks = getattr(self._adapter, "lacks", None)
-            if lacks is not None and lacks(error):
-                return UNSEEN
-            return refused(self._adapter.refusal(error) or str(error))
+            return self.uncounted(error)
+
+    def uncounted(self, error: RuntimeError | AttributeError) -> Any:
+        """Return what asking for a version counter shows that raised this error."""
+        lacks = getattr(self._adapter, "lacks", None)
+        if lacks is not None and lacks(error):
+            return UNSEEN
+        return refused(self._adapter.refusal(error) or str(error))
 
     def gradient(self, value: Any) -> tuple[Any, ...]:
         """The facts of a gradient that a function was given."""

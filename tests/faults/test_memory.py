@@ -66,3 +66,23 @@ def test_a_leaf_and_its_gradient_let_go_of_each_other():
         return sum(type(each) is torch.Tensor for each in gc.get_objects())
 
     assert tensors() == tensors()
+
+
+STOPPED = parse("""
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+y = x.mul(x)
+z = torch.utils.checkpoint.checkpoint(lambda t, u: u * u * u, y, y, use_reentrant=False)
+z.backward(x)
+""")
+"""Once all is computed again that is needed, the checkpoint leaves its function by an exception."""
+
+
+def test_what_a_function_raised_and_its_caller_caught_is_let_go_with_the_run():
+    """Its traceback holds all calls below it, with what their callers had at hand."""
+    gc.collect()
+    gc.disable()
+    try:
+        run(STOPPED, load("reference"))
+        assert not [each for each in gc.get_objects() if type(each) is Runner]
+    finally:
+        gc.enable()
