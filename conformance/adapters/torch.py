@@ -57,7 +57,7 @@ class Torch(TorchShaped):
             str(namespace.__version__),
             Capabilities(features=features, dtypes=dtypes, refusals="rules"),
         )
-        self.count = count
+        self.count, self.cpu_alone = count, not count
         self.device, self.lacking = device, lacking
         self.stands_for_cuda = device if device != "cpu" else "cuda"
         self._threads = self._moved = False

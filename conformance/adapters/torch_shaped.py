@@ -31,7 +31,12 @@ class TorchShaped:
     """True of a namespace that has everything, where a missing name is a mistake."""
 
     asks_once = False
-    """True where a tensor is known to be a leaf if and only if it has no node: the node tells both."""
+    """True where a tensor is known to be a leaf if and only if it has no node, and to require grad if it has
+    one: the node tells all three.
+    """
+
+    cpu_alone = False
+    """True where there is no device besides the CPU."""
 
     unsupported: tuple[type[BaseException], ...] = (NotImplementedError,)
 
@@ -172,7 +177,7 @@ class TorchShaped:
         only with `grads`.
         """
         warnings.filters = IGNORED
-        names, listed, once = self._dtype_names, self.listed, self.asks_once
+        names, listed, once, here = self._dtype_names, self.listed, self.asks_once, self.cpu_alone
         seen: dict[str, tuple[Any, ...]] = {}
         for name, x in tensors.items():
             try:
@@ -183,7 +188,7 @@ class TorchShaped:
                     value = self._shown(error)
                 dtype = names[x.dtype]
                 shape = x.shape
-                device = "cpu" if x.is_cpu else self.where(x)
+                device = "cpu" if here or x.is_cpu else self.where(x)
                 try:
                     if once:
                         node = x.grad_fn
@@ -192,7 +197,7 @@ class TorchShaped:
                         leaf = x.is_leaf
                 except RuntimeError as error:
                     leaf = node = self._shown(error)
-                needs = x.requires_grad
+                needs = (once and leaf is False) or x.requires_grad
                 retains = x.retains_grad
                 try:
                     if not once:
@@ -243,7 +248,7 @@ class TorchShaped:
             return (
                 self._dtype_names[grad.dtype],
                 grad.shape,
-                "cpu" if grad.is_cpu else self.where(grad),
+                "cpu" if self.cpu_alone or grad.is_cpu else self.where(grad),
                 self.listed(grad),
                 grad.requires_grad,
                 grad.is_leaf,
@@ -297,6 +302,10 @@ class TorchShaped:
             return UNSEEN
         rule = self.refusal(error)
         return refused(rule) if rule is not None else ("crashed", f"{type(error).__name__}: {error}")
+
+
+__warningregistry__ = None
+"""NB: Python would look each warning of this module up in it, to give it but once."""
 
 
 def _level(adapter: TorchShaped, name: str) -> int:
