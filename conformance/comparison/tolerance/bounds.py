@@ -16,14 +16,15 @@ when the program is run again with every result that is not exact perturbed by w
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from itertools import chain, repeat
 from operator import attrgetter
 from statistics import pvariance
 from typing import Any, NamedTuple
 
 from conformance.comparison.tolerance.aliasing import Roundings
-from conformance.comparison.tolerance.dataflow import DataFlow
+from conformance.comparison.tolerance.dataflow import DataFlow, Rounded
 from conformance.comparison.tolerance.op_effects import (
     ADAPTIVE,
     ADAPTIVE_ULP,
@@ -53,6 +54,7 @@ UNSEEN_DTYPE = "float32"
 EPSILON = {"float64": 2.0**-52, "complex128": 2.0**-52, "float32": 2.0**-23, "complex64": 2.0**-23,
            "float16": 2.0**-10, "bfloat16": 2.0**-7, "int64": 0.0, "int32": 0.0, "int16": 0.0, "int8": 0.0,
            "uint8": 0.0, "bool": 0.0}  # fmt: skip
+_NUMBERS = (int, float, complex)
 _REAL, _IMAGINARY = attrgetter("real"), attrgetter("imag")
 _VALUE, _DTYPE, _DEVICE = POSITION["value"], POSITION["dtype"], POSITION["device"]
 
@@ -127,8 +129,9 @@ class Term(NamedTuple):
     magnifies: bool
 
     def at(self, magnitude: float) -> float:
-        here = max(magnitude, self.size)
-        return self.unit * here * (max(1.0, math.log(here)) if self.magnifies and here else 1.0)
+        unit, size, magnifies = self
+        here = magnitude if magnitude > size else size
+        return unit * here * max(1.0, math.log(here)) if magnifies and here else unit * here
 
 
 class Tolerance(NamedTuple):
@@ -137,8 +140,9 @@ class Tolerance(NamedTuple):
     terms: tuple[Term, ...] = ()
 
     def at(self, magnitude: float) -> float:
-        total = sum(term.at(magnitude) for term in self.terms)
-        return total * SLACK if len(self.terms) > 1 else total
+        terms = self.terms
+        total = sum([term.at(magnitude) for term in terms])
+        return total * SLACK if len(terms) > 1 else total
 
 
 NO_TOLERANCE = Tolerance()
@@ -158,6 +162,7 @@ class RoundingBounds:
         self._complex = any(dtype.startswith("complex") for dtype in shown)
         self._there = any(str(each[_DEVICE]) != "cpu" for each in facts)
         self._flow: DataFlow | None = None
+        self._terms: dict[Rounded, Term] = {}
         if any(map(self._rounds, trace.program)):
             self._facts = facts_after(trace)
             self._flow = DataFlow(trace, self._facts, self._rounds)
@@ -194,11 +199,18 @@ class RoundingBounds:
         return f"_{name}" if f"_{name}" in self._ops else name
 
     def _bound(self, level: Roundings) -> Tolerance:
-        return Tolerance(tuple(map(self._term, level)))
-
-    def _term(self, number: int) -> Term:
         assert self._flow is not None
-        index, name, gradient, from_exact = self._flow.roundings[number]
+        return Tolerance(tuple([self._term(self._flow.roundings[number]) for number in level]))
+
+    def _term(self, rounded: Rounded) -> Term:
+        """The term of a rounding, which many values may be asked about."""
+        if rounded not in self._terms:
+            self._terms[rounded] = self._made_of(rounded)
+        return self._terms[rounded]
+
+    def _made_of(self, rounded: Rounded) -> Term:
+        assert self._flow is not None
+        index, name, gradient, from_exact = rounded
         step = self._trace.program[index]
         ulp = ADAPTIVE_ULP if step.op == "step" and self._rounds(step) else self._ops.get(self._name(step), 0)
         facts = self._facts[index].get(name)
@@ -221,30 +233,30 @@ def _dtypes_named(step: Step) -> set[str]:
 
 def largest(value: Any) -> float:
     """The largest magnitude of nested numbers, infinities aside; 1 if there is none."""
-    sizes = (abs(each) for each in _flat(value) if isinstance(each, int | float | complex))
-    return max((size for size in sizes if math.isfinite(size)), default=1.0)
+    numbers = [each for each in _flat(value) if isinstance(each, _NUMBERS)]
+    return max(filter(math.isfinite, map(abs, numbers)), default=1.0)
 
 
 def scale_of_rows(step: Step, value: Any) -> float:
     """Return by how much a normalisation scales the row of least spread up: kernels subtract the mean when
     they have scaled both.
     """
-    numbers = list(_flat(value))
+    numbers = _flat(value)
     length = len(numbers)
     if len(step.args) > 1 and isinstance(step.args[1], tuple):
         length = math.prod(step.args[1])
-    if not length or not all(isinstance(each, int | float) and math.isfinite(each) for each in numbers):
+    if not length or not all(isinstance(each, (int, float)) and math.isfinite(each) for each in numbers):
         return 1.0
     rows = (numbers[at : at + length] for at in range(0, len(numbers), length))
     return max(1.0, 1 / math.sqrt(min(map(pvariance, rows)) + 1e-5))
 
 
-def _flat(value: Any) -> Iterator[Any]:
-    if isinstance(value, list):
-        for each in value:
-            yield from _flat(each)
-    else:
-        yield value
+def _flat(value: Any) -> list[Any]:
+    """The elements of nested lists that are as deep everywhere."""
+    flat = value if isinstance(value, list) else [value]
+    while flat and isinstance(flat[0], list):
+        flat = [*chain.from_iterable(flat)]
+    return flat
 
 
 Perturbed = Callable[[], Sequence[Trace]]
@@ -255,12 +267,12 @@ def near(x: Any, y: Any, bound: Tolerance) -> bool:
     """Tell whether nested numbers are equal (NaN to NaN), or differ by no more than the bound at their
     magnitude.
     """
+    if x == y:
+        return True
     if isinstance(x, list) or isinstance(y, list):
         if not (isinstance(x, list) and isinstance(y, list)) or len(x) != len(y):
             return False
-        return all(near(a, b, bound) for a, b in zip(x, y, strict=True))
-    if x == y:
-        return True
+        return all(map(near, x, y, repeat(bound)))
     if isinstance(x, complex) and isinstance(y, complex):
         return near(x.real, y.real, bound) and near(x.imag, y.imag, bound)
     if not (isinstance(x, float) and isinstance(y, float)):
@@ -303,7 +315,7 @@ def within_reach(x: Any, y: Any, moved: Sequence[Any]) -> bool:
         return False
     if type(x) is int:
         return min((x, *moved)) <= y <= max((x, *moved))
-    if not isinstance(x, float | complex):
+    if not isinstance(x, (float, complex)):
         return False
     if isinstance(x, complex):
         parts = ([part(each) for each in (x, y, *moved)] for part in (_REAL, _IMAGINARY))
