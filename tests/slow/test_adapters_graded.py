@@ -6,7 +6,6 @@ import subprocess
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,10 +13,11 @@ import pytest
 from conformance import adapters, check
 from conformance.cli.loading import load_adapter
 from conformance.cli.trouble import Trouble
-from conformance.grading.campaign import Chunk, judge_chunk
+from conformance.grading.campaign import Chunk
 from conformance.grading.cases import run_case_on
 from conformance.grading.check import despite_divergence
 from conformance.report.value import BROKEN, HELD, Status, Verdict
+from graded_here import judged_chunk
 from specs.case import cases
 
 FOLDER = Path(__file__).parents[1] / "adapters"
@@ -60,21 +60,10 @@ def test_no_case_breaks(named: str) -> None:
     assert LEAST_HELD[named] <= Counter(r.status for r in judged)[HELD]
 
 
-@pytest.fixture(scope="module")
-def kept(named: str) -> Iterator[str]:
-    """The path of an adapter, whose process is started once for the tests of it."""
-    path = str(FOLDER / f"{named}.py")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("conformance.adapters.remote.isolated", lambda: True)
-        adapters.load(path)
-    yield path
-    adapters.load(path).close()
-
-
 @pytest.mark.parametrize("against", ["reference", "torch"])
-def test_no_program_diverges(named: str, kept: str, against: str) -> None:
+def test_no_program_diverges(named: str, against: str) -> None:
     """Programs keep to what is claimed, and what is not there ends the comparison."""
-    tally = judge_chunk(Chunk(kept, against, "prng", 3, 0, PROGRAMS))
+    tally = judged_chunk(Chunk(str(FOLDER / f"{named}.py"), against, "prng", 3, 0, PROGRAMS))
     assert () == tally.broken
     assert [] == [(f.where, f.line, f.fact, f.expected, f.actual) for f in tally.findings]
     assert 0 == tally.totals.crashed

@@ -12,6 +12,7 @@ import pytest
 from conformance import check
 from conformance.grading.expectations import read_expectations
 from conformance.report.expectation import Expectation
+from graded_here import graded
 
 FILES = Path(__file__).parents[2] / "docs" / "expect"
 TARGETS = {
@@ -78,10 +79,9 @@ def test_exactly_what_differs_must_be_said(name):
     shown = [entry for entry in entries if entry.case == case]
     assert 1 == len(shown)
 
-    def graded(*given):
-        return check(spec, against="reference", programs=0, rules=rule, workers=1, expect=given)
-
-    whole, lacking, more = graded(*shown), graded(), graded(*shown, HOLDS)
+    whole, lacking, more = (
+        graded(spec, programs=0, rules=rule, expect=given) for given in (shown, [], [*shown, HOLDS])
+    )
     assert [0, 1, 1] == [report.exit_code for report in (whole, lacking, more)]
     assert [f"case {case}"] == [found.where for found in lacking.findings]
     assert [HOLDS] == [unmet.entry for unmet in more.unmet]

@@ -30,6 +30,7 @@ from conformance.grading.rule_status import rule_statuses
 from conformance.grading.tally import Tally
 from conformance.program.parsing import ProgramError
 from conformance.report import Report, Status
+from graded_here import graded
 from specs.case import Case, cases
 from specs.fact import FACTS, UNSEEN
 from specs.rule import RULES
@@ -215,7 +216,7 @@ def held_in(report: Report, chapters: tuple[str, ...]) -> set[str]:
 
 def test_the_blind_hold_nothing_that_they_do_not_show() -> None:
     """Torch that shows only dtypes holds no rule of gradients, versions and views, and conforms."""
-    report = check(str(ADAPTERS / "blind.py"), against="reference", programs=60, source="prng", workers=1)
+    report = graded(str(ADAPTERS / "blind.py"), programs=60, source="prng")
     assert report.exit_code == 0
     assert held_in(report, CHAPTERS) == set()
     assert all(r.compared <= report.totals.compared for r in report.rules.values())
@@ -231,7 +232,7 @@ def test_who_tells_refusals_holds_rules_that_refusals_show(
     its own `facts`.
     """
     monkeypatch.syspath_prepend(str(ADAPTERS))
-    report = check(adapter, against="reference", programs=60, source="prng", workers=1)
+    report = graded(adapter, programs=60, source="prng")
     held = held_in(report, CHAPTERS)
     assert report.exit_code == 0
     assert "retain/needs-requires-grad" in held

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from conformance import check
 from conformance.adapters import load
 from conformance.grading.cases import run_cases
 from conformance.report import Report, Status
 from conformance.report.value import Witnessed
-from specs.case import Case, cases
+from graded_here import graded
+from specs.case import cases
 
 ADAPTERS = Path(__file__).parents[1] / "adapters"
 sys.path.append(str(ADAPTERS))
@@ -41,8 +39,8 @@ NAMED_BY_PROGRAMS = {
 OTHERS = 5
 """The most other rules that may be blamed with it."""
 SOAKING = os.environ.get("HYPOTHESIS_PROFILE") == "soak"
-TRIED = [("planted", bug) for bug in BUGS][:: 1 if SOAKING else 6]
-TRIED_MORE = [("planted_more", bug) for bug in MORE][:: 1 if SOAKING else 16]
+TRIED = list(BUGS) if SOAKING else list(BUGS)[::6]
+TRIED_MORE = list(MORE) if SOAKING else list(MORE)[::16]
 
 MISTOLD_BY_CASES = {
     "hooks_of_all_are_called_for_each": "calls alone tell them apart, in a case about what is missing",
@@ -75,61 +73,22 @@ RARELY_MET_BY_PROGRAMS = {
     "zero_grad_makes_new_zeros",
 }
 """Everyday bugs that 200 programs may not meet: cases do."""
+ALONE = {"source": "prng", "cases": False}
+"""The options of a check of programs alone."""
 FINDINGS = 12
 """The most findings that one bug comes to; mostly it is one."""
 
 
-def of_each(bugs: list[tuple[str, str]]) -> pytest.MarkDecorator:
-    """Parametrise a test by the bugs."""
-    return pytest.mark.parametrize("planted", bugs, indirect=True, ids=lambda bug: bug[1])
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _found_by_processes() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ADAPTERS))
-        yield
-
-
-@pytest.fixture(scope="module")
-def planted(request: pytest.FixtureRequest) -> Iterator[tuple[str, str]]:
-    """A bug, and the name of its adapter, whose process is started once for the tests of it."""
-    module, bug = request.param
-    spec = f"{module}:having.{bug}"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("conformance.adapters.remote.isolated", lambda: True)
-        load(spec)
-    yield bug, spec
-    load(spec).close()
-
-
 @pytest.fixture(autouse=True)
-def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Do here what processes do that may die: torch lives in a process of its own anyway."""
-
-    def done(work: Callable[[Any], Any], items: Iterable[Any], **_: Any) -> Iterator[Any]:
-        return map(work, items)
-
-    monkeypatch.setattr("conformance.grading.cases.survive", done)
-    monkeypatch.setattr("conformance.grading.chunks.survive", done)
+def _found_by_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ADAPTERS))
 
 
 @cache
-def _of_the_reference() -> dict[str, Witnessed]:
+def of_the_reference() -> dict[str, Witnessed]:
+    """The results of the reference, which is right each time: it runs the cases once for all bugs."""
     chosen = [case for case in cases() if case.holds_for(load("reference").torch)]
     return {result.case: result for result in run_cases("reference", chosen, 1)}
-
-
-@pytest.fixture(autouse=True)
-def _reference_runs_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The reference, which is right each time, runs the cases once for all bugs."""
-
-    def run(side: str, chosen: Iterable[Case], workers: int, **options: Any) -> Iterator[Witnessed]:
-        if side == "reference":
-            return iter([_of_the_reference()[case.id] for case in chosen])
-        return run_cases(side, chosen, workers, **options)
-
-    monkeypatch.setattr("conformance.grading.check.run_cases", run)
 
 
 def convicts(report: Report, *rules: str) -> None:
@@ -141,29 +100,25 @@ def convicts(report: Report, *rules: str) -> None:
     assert len(set(blamed) - set(rules)) <= OTHERS, blamed
 
 
-@of_each(TRIED)
-def test_cases_convict_the_rule_that_a_bug_breaks(planted: tuple[str, str]) -> None:
+@pytest.mark.parametrize("bug", TRIED)
+def test_cases_convict_the_rule_that_a_bug_breaks(bug: str) -> None:
     """Everything else that fails is put down to it."""
-    bug, spec = planted
-    report = check(spec, against="reference", programs=0, workers=1)
+    report = graded(f"planted:having.{bug}", of_the_reference(), programs=0)
     convicts(report, BUGS[bug][0])
 
 
-@of_each(TRIED)
-def test_programs_alone_find_the_rule_that_a_bug_breaks(planted: tuple[str, str]) -> None:
+@pytest.mark.parametrize("bug", TRIED)
+def test_programs_alone_find_the_rule_that_a_bug_breaks(bug: str) -> None:
     """Without cases the programs that differ name it."""
-    bug, spec = planted
     programs = RARE.get(bug, 200)
-    options = {"programs": programs, "source": "prng", "cases": False, "workers": 1}
-    report = check(spec, against="reference", **options)
+    report = graded(f"planted:having.{bug}", programs=programs, **ALONE)
     convicts(report, NAMED_BY_PROGRAMS.get(bug, BUGS[bug][0]))
 
 
-@of_each(TRIED_MORE)
-def test_cases_convict_a_rule_that_an_everyday_bug_breaks(planted: tuple[str, str]) -> None:
+@pytest.mark.parametrize("bug", TRIED_MORE)
+def test_cases_convict_a_rule_that_an_everyday_bug_breaks(bug: str) -> None:
     """Also where it is no exact absence of a rule, but for a few that are on record."""
-    bug, spec = planted
-    report = check(spec, against="reference", programs=0, workers=1)
+    report = graded(f"planted_more:having.{bug}", of_the_reference(), programs=0)
     if bug in MISTOLD_BY_CASES:
         with pytest.raises(AssertionError):
             convicts(report, *MORE[bug][0])
@@ -171,13 +126,11 @@ def test_cases_convict_a_rule_that_an_everyday_bug_breaks(planted: tuple[str, st
         convicts(report, *MORE[bug][0])
 
 
-@of_each(TRIED_MORE)
-def test_programs_alone_tell_of_an_everyday_bug(planted: tuple[str, str]) -> None:
+@pytest.mark.parametrize("bug", TRIED_MORE)
+def test_programs_alone_tell_of_an_everyday_bug(bug: str) -> None:
     """In few findings; what programs may not meet, or cannot tell, is on record."""
-    bug, spec = planted
     programs = RARE.get(bug, 200)
-    options = {"programs": programs, "source": "prng", "cases": False, "workers": 1}
-    report = check(spec, against="reference", **options)
+    report = graded(f"planted_more:having.{bug}", programs=programs, **ALONE)
     assert len(report.findings) <= FINDINGS
     if not report.findings:
         assert 0 == report.exit_code
@@ -191,8 +144,7 @@ def test_programs_alone_tell_of_an_everyday_bug(planted: tuple[str, str]) -> Non
 
 def test_one_difference_in_nearly_all_programs_is_one_finding() -> None:
     """Its rule is broken; of the programs what else they show is compared."""
-    options = {"programs": 60, "source": "prng", "cases": False, "workers": 1}
-    report = check(str(ADAPTERS / "keeping_grads.py"), against="reference", **options)
+    report = graded(str(ADAPTERS / "keeping_grads.py"), programs=60, **ALONE)
     convicts(report, "grad/only-leaves-are-filled")
     assert ("grad/only-leaves-are-filled",) == report.findings[0].explained_by
     assert report.totals.diverge >= 50
