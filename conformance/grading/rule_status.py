@@ -106,10 +106,13 @@ def _convict(cases: Sequence[Witnessed], held: set[str], blame: Blame) -> None:
     failing at the same line. What then remains is put down to a convicted rule that fires there, or else
     convicts the rule that the case names first; a case about what is built on tensors (`library`) is put down
     to such a rule before another is convicted for it. A rule that another case held is not acquitted by that
-    where one that names it fails as it does without the rule.
+    where one that names it fails as it does without the rule. A case that fails otherwise than without any
+    of its own rules convicts none: what explains how it failed is suspect, though it held elsewhere.
     """
     left = list(cases)
-    held = held - {rule for case in cases for rule in case.explained_by if rule in case.rules}
+    for case in cases:
+        named_first = set(case.alike).intersection(case.rules[:1])
+        held = held - named_first.union(case.explained_by).intersection(case.rules)
     for tier in ("explained_by", "alike"):
         options = {case: _options(case, getattr(case, tier), held) for case in left}
         for case in [case for case in left if not case.explained_by]:
@@ -130,8 +133,11 @@ def _convict(cases: Sequence[Witnessed], held: set[str], blame: Blame) -> None:
                 left.remove(case)
                 _block(case, rule, blame)
     for case in left:
-        (rule,) = _behind(case.fired, blame) or case.rules[:1]
-        blame.broken.add(rule)
+        undiagnosed = not case.fired or case.died
+        shown = [rule for rule in case.rules if undiagnosed or rule in case.alike]
+        suspects = (*shown, *case.explained_by, *case.rules)
+        (rule,) = _behind(case.fired, blame) or suspects[:1]
+        (blame.broken if rule in blame.broken or shown else blame.suspect).add(rule)
         blame.explains[rule] += 1
         _block(case, rule, blame)
 

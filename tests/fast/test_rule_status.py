@@ -115,3 +115,33 @@ def test_of_rules_that_do_just_the_same_one_that_held_elsewhere_is_acquitted():
     """The other is told."""
     finding = replace(found(A, B), explained_by=(A, B))
     assert [Status.HELD, Status.BROKEN] == status(findings=(finding,), cases={A: HELD})
+
+
+def came_to(*, held: tuple[str, ...] = (), **broken: object) -> list[Status]:
+    """The status of ``r/a`` and ``r/b``, given how a case of the first broke, and what other cases held."""
+    case = Witnessed("r/case", (A,), BROKEN, fired=(A, B), **broken)
+    cases = {rule: [Witnessed(f"r/{rule[-1]}", (rule,), HELD)] if rule in held else [] for rule in (A, B)}
+    cases[A].append(case)
+    results = rule_statuses((A, B), Tally(), cases, limited=False)
+    return [result.status for result in results.values()]
+
+
+def test_a_case_convicts_its_rule_where_it_fails_as_it_does_without_it():
+    """At another line the rule is only suspect."""
+    assert [Status.BROKEN, NONE] == came_to(alike=(A,))
+    assert [Status.SUSPECT, NONE] == came_to()
+
+
+def test_what_explains_exactly_how_a_case_broke_is_suspect_though_it_held_elsewhere():
+    """The rule that the case names is not to blame: it could not be seen."""
+    assert [Status.BLOCKED, Status.SUSPECT] == came_to(explained_by=(B,), held=(B,))
+
+
+def test_a_rule_named_first_that_a_case_breaks_explains_others_though_a_case_held_it():
+    """Another case that fails at the same line without it, too, convicts no rule of its own."""
+    cases = {
+        A: [Witnessed("r/held", (A,), HELD), Witnessed("r/a", (A,), BROKEN, alike=(A,), fired=(A,))],
+        B: [Witnessed("r/b", (B,), BROKEN, alike=(A, B), fired=(A, B))],
+    }
+    results = rule_statuses((A, B), Tally(), cases, limited=False)
+    assert [Status.BROKEN, Status.BLOCKED] == [result.status for result in results.values()]
