@@ -150,7 +150,7 @@ ENDINGS = {
 @pytest.mark.parametrize("text", ENDINGS)
 def test_a_hostile_script_ends_in_words(text):
     """An endless loop, os._exit, deep recursion, too much memory, no Python, and what is not modelled."""
-    found = explain(text, seconds=2, megabytes=2048)
+    found = explain(text, seconds=1 if ENDINGS[text] == "timeout" else 2, megabytes=2048)
     assert ENDINGS[text] == found.ending
     assert found.note or found.error
 
@@ -180,7 +180,7 @@ LEFT_BEHIND = {
 def test_nothing_that_a_script_leaves_behind_is_waited_for(what):
     """Its process group ends with it; it can neither fill memory by what it writes nor hide its end."""
     text, ending = LEFT_BEHIND[what]
-    found = explain(text, seconds=2)
+    found = explain(text, seconds=1 if ending == "timeout" else 2)
     assert ending == found.ending
 
 

@@ -73,7 +73,7 @@ z = nn.RReLU().eval()(x)
 
 def test_scripted_functions_run_as_they_are_written():
     """On both sides, and the last line says so."""
-    found = in_processes(SCRIPTED)
+    found = beside(SCRIPTED)
     assert () == found.disagreements
     assert found.facts > 50
     assert "torch.jit are off here" in found.found.note
@@ -121,7 +121,7 @@ def test_an_ending_on_one_side_alone_is_told():
 
 def test_what_is_not_modelled_is_traced_on_torch():
     """Facts without because."""
-    found = in_processes(
+    found = beside(
         "import torch\nx = torch.ones(2, 2, requires_grad=True)\ny = torch.special.ndtri(x / 2)\n"
         "y.sum().backward()\n"
     )

@@ -42,18 +42,35 @@ def drawn():
     return found
 
 
+started = {}
+"""The adapters whose processes run, by their names."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_process_a_way():
+    """Have the process of each way stay for the next test of it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("conformance.adapters.remote.isolated", lambda: True)
+        yield
+        for adapter in started.values():
+            adapter.close()
+
+
+def adapter_of(spec):
+    """Load an adapter, whose process ends with the last test here."""
+    started[spec] = load(spec)
+    return started[spec]
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_torch_conforms_in_each_program_by_every_way(way, drawn):
     """Known divergences are known by every way, and nothing ends a comparison early."""
-    adapter = load(WAYS[way])
+    adapter = adapter_of(WAYS[way])
     claimed = capabilities(adapter).refusals
-    try:
-        for expected, torch, decision in drawn:
-            trace = as_claimed(run(expected.program, adapter, expected.density), expected, claimed)
-            assert decision is judged(expected, trace, torch).decision, expected.program
-            assert decision in (Decision.AGREE, Decision.KNOWN)
-    finally:
-        adapter.close()
+    for expected, torch, decision in drawn:
+        trace = as_claimed(run(expected.program, adapter, expected.density), expected, claimed)
+        assert decision is judged(expected, trace, torch).decision, expected.program
+        assert decision in (Decision.AGREE, Decision.KNOWN)
 
 
 ASSERTS = """
@@ -116,23 +133,25 @@ def test_nobody_else_is_excused_by_a_crash_of_torch_on_record():
     assert {finding.line for finding in tally.findings} == {"c.relu_()"}
 
 
-@pytest.mark.parametrize("density", DENSITIES)
-def test_nothing_before_a_death_is_taken_for_a_difference(density, tmp_path):
-    """The steps before it are run again without the rest, and looked at as in the whole program."""
-    mine = tmp_path / "dies.py"
+@pytest.fixture(scope="module")
+def dying(tmp_path_factory):
+    """The name of an adapter that dies of relu_()."""
+    mine = tmp_path_factory.mktemp("dying") / "dies.py"
     mine.write_text(DIES.format(folder=str(FOLDER)))
-    try:
-        first = Participants(str(mine), "reference").judged(parse(UNTOUCHED), density).found.first
-    finally:
-        load(str(mine)).close()
+    adapter_of(str(mine))
+    return str(mine)
+
+
+@pytest.mark.parametrize("density", DENSITIES)
+def test_nothing_before_a_death_is_taken_for_a_difference(density, dying):
+    """The steps before it are run again without the rest, and looked at as in the whole program."""
+    first = Participants(dying, "reference").judged(parse(UNTOUCHED), density).found.first
     assert (first.step, first.fact) == (4, "outcome")
 
 
 def tally_of(spec, program):
     """Judge one program by the reference."""
+    adapter_of(spec)
     sums = Sums(Chunk(spec, "reference", "prng", 0, 0, 1))
-    try:
-        sums.program(0, Drawn(parse(program), "each", "exact"))
-    finally:
-        load(spec).close()
+    sums.program(0, Drawn(parse(program), "each", "exact"))
     return sums.tally()

@@ -69,6 +69,8 @@ def test_a_pipe_obeys_columns(changed, columns):
     command = [
         *GRADE,
         "null",
+        "--against",
+        "reference",
         "--rules",
         "retain/*",
         "--programs",
