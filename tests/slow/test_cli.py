@@ -14,7 +14,6 @@ import jsonschema
 import pytest
 
 from conformance.adapters import load
-from conformance.cli import main
 from conformance.execution import json_form
 from conformance.execution.case import parse_case
 from conformance.program.printing import to_text
@@ -51,20 +50,6 @@ y.sum().backward()
 x.add_(1.0)
 """
 ALONE = ("--workers", "1")  # each process imports the implementation, and other tests keep it company
-
-
-@pytest.fixture
-def cli(monkeypatch, capfd):
-    """Calls the command line in this process; gives exit code, standard output and standard error."""
-
-    def call(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["autograd-conformance", *map(str, arguments)])
-        with pytest.raises(SystemExit) as exit_:
-            main()
-        said = capfd.readouterr()
-        return int(exit_.value.code or 0), said.out, said.err
-
-    return call
 
 
 @pytest.fixture
