@@ -40,7 +40,10 @@ class Refusal(Exception):
 
     def in_own_words(self) -> str:
         """Return the reference's own text."""
-        return self.says.format_map(_Blank(self.details)) if self.says else self.rule
+        try:
+            return self.says.format(**self.details) or self.rule
+        except KeyError:
+            return self.says.format_map(_Blank(self.details))
 
 
 def _with(base: type[Exception]) -> type[Refusal]:

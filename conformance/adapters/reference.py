@@ -14,14 +14,13 @@ from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-
 import reference_impl
 from conformance.adapters.topology import memory_place
-from conformance.adapters.torch_shaped import TorchShaped
+from conformance.adapters.torch_shaped import FunctionTable, TorchShaped
 from reference_impl.base import dtypes, rules
 from reference_impl.base.device import place_of
 from reference_impl.base.not_modelled import NotModelled
+from reference_impl.base.quietly import end_silence, silence
 from reference_impl.base.session import STATE
 from reference_impl.core.access import (
     array_of,
@@ -30,6 +29,7 @@ from reference_impl.core.access import (
     node_of,
     observed_state,
     raw_state,
+    shown_history,
     view_of,
 )
 from specs.active_rules import on_change
@@ -66,12 +66,12 @@ class Reference(TorchShaped):
         self._say_release()
         self.count = 2
         self._errors: list[Any] = []
-        self._tables: dict[frozenset[str], dict[str, Callable[..., Any] | None]] = {}
+        self._tables: dict[frozenset[str], FunctionTable] = {}
         on_change(self._look_up)
 
     def _look_up(self, off: Set[str]) -> None:
         """Find functions anew where other rules are in force: mutants stand in for some of them."""
-        self._functions = self._tables.setdefault(frozenset(off), {})
+        self._use(self._tables.setdefault(frozenset(off), FunctionTable(self._find)))
 
     def _say_release(self) -> None:
         self.torch = reference_impl.torch_release()
@@ -98,14 +98,12 @@ class Reference(TorchShaped):
         super().start()
         STATE.begin()
         # inf and nan are values here as they are in torch, and nothing to warn about.
-        errors = np.errstate(all="ignore")
-        errors.__enter__()
-        self._errors.append(errors)
+        self._errors.append(silence())
         STATE.silent = True
         rules.fired()
 
     def stop(self, session: None) -> None:
-        self._errors.pop().__exit__()
+        end_silence(self._errors.pop())
         STATE.silent = bool(self._errors)
         super().stop(session)
 
@@ -157,8 +155,7 @@ class Reference(TorchShaped):
             try:
                 array, view, retains, node, needs, grad, nr, counter = observed_state(x)
                 if view is not None:
-                    node, nr = x.grad_fn, x.output_nr
-                    needs = node is not None or x.requires_grad
+                    node, nr, needs = shown_history(x)
                 leaf = node is None
                 if unseen_grads and not leaf and not retains:
                     grad = UNSEEN

@@ -24,6 +24,19 @@ from specs.fact import FACTS, GRAD_FACTS, TOPOLOGY, UNSEEN, refused
 from specs.rule import classify
 
 
+class FunctionTable(dict[str, Callable[..., Any] | None]):
+    """The function of each operation that was asked for; None where there is none."""
+
+    def __init__(self, find: Callable[[str], Any]) -> None:
+        super().__init__()
+        self._find = find
+
+    def __missing__(self, op: str) -> Callable[..., Any] | None:
+        function = self._find(op)
+        self[op] = function = function if callable(function) else None
+        return function
+
+
 class TorchShaped:
     """Serves one torch-shaped namespace; a session is nothing but the time between `start` and `stop`."""
 
@@ -47,7 +60,7 @@ class TorchShaped:
         self.capabilities = capabilities or Capabilities()
         # NB: as a function of the class, which is called sooner than a method found by its name.
         self.listed: Callable[[Any], Any] = getattr(namespace.Tensor, "tolist", _no_elements)
-        self._functions: dict[str, Callable[..., Any] | None] = {}
+        self._use(FunctionTable(self._find))
         self._dtype_names = _dtype_names(namespace)
         self.count = len(on_device_asked_for(self.capabilities).features & MOVING)
         getattr(namespace, "set_warn_always", bool)(True)
@@ -85,12 +98,13 @@ class TorchShaped:
 
     def resolve(self, op: str) -> Callable[..., Any] | None:
         """The function of an operation, or None where the namespace has none."""
-        try:
-            return self._functions[op]
-        except KeyError:
-            function = self._find(op)
-            self._functions[op] = function = function if callable(function) else None
-            return function
+        return self._functions[op]
+
+    def _use(self, functions: FunctionTable) -> None:
+        """Have operations resolved by this table: by itself, unless a subclass has more to do."""
+        self._functions = functions
+        if type(self).resolve is TorchShaped.resolve:
+            self.resolve = functions.__getitem__  # type: ignore[assignment,method-assign]
 
     def _find(self, op: str) -> Callable[..., Any] | None:
         return function_of(op, self.namespace)

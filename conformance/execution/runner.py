@@ -103,8 +103,7 @@ class Runner:
     def close(self) -> None:
         """Leave the modes, let go of all values and end the session; a second call does nothing."""
         if self._open:
-            self._open = False
-            self._raised = None  # raised by a function, and caught by what called it
+            self._open, self._raised = False, None  # raised by a function, and caught by what called it
             self._modes.leave(0)
             if self._forget_all is not None:
                 self._forget_all(self._tensors.values())
@@ -237,7 +236,7 @@ class Runner:
             place = getattr(self.adapter, "place", None)
             return value.name if place is None else place(value.name)
         if kind is tuple:
-            return tuple(map(self._value, value))
+            return value if PLAIN.issuperset(map(type, value)) else tuple(map(self._value, value))
         if kind is slice:
             return slice(self._value(value.start), self._value(value.stop), self._value(value.step))
         return value
@@ -291,18 +290,19 @@ class Runner:
         self._plain.pop(name, None)
 
     def _bind(self, out: tuple[str, ...], result: Any, opaque: bool, op: str = "") -> Outcome:
-        several = type(result) is tuple or (len(out) > 1 and isinstance(result, (tuple, list)))
-        values = result if several else (result,)
-        if out[-1] == REST:
-            out = out[:-1]
-            values = values[: len(out)]
-        if len(out) != len(values):
-            return UNBOUND  # what Python makes of it: nothing is bound
+        pairs: Any = ((out[0], result),)
+        if len(out) > 1 or type(result) is tuple:
+            values = result if isinstance(result, (tuple, list)) else (result,)
+            if out[-1] == REST:
+                out, values = out[:-1], values[: len(out) - 1]
+            if len(out) != len(values):
+                return UNBOUND  # what Python makes of it: nothing is bound
+            pairs = zip(out, values, strict=True)
         chance = (op in GIVE_GRADIENTS or bool(self._chance)) and writes_are_chance(
             op, self._touched, self._chance, self._since
         )
         env, touched = self.env, self._touched
-        for name, value in zip(out, values, strict=True) if several else ((out[0], result),):
+        for name, value in pairs:
             touched[name] = value
             if name in env:
                 if env[name] is value:

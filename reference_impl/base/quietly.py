@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextvars import ContextVar, copy_context
+from contextvars import ContextVar, Token, copy_context
 from functools import partial, wraps
 from typing import Any, TypeVar
 
@@ -27,6 +27,16 @@ def _kept_by_numpy() -> tuple[ContextVar[Any], Any]:
 
 
 _errstate, _all_ignored = _kept_by_numpy()
+
+
+def silence() -> Token[Any]:
+    """Have numpy give no warnings from now on, until `end_silence` is called with what this returns."""
+    return _errstate.set(_all_ignored)
+
+
+def end_silence(token: Token[Any]) -> None:
+    """Undo a call of `silence`; of several, the last one first."""
+    _errstate.reset(token)
 
 
 def run_quietly(function: Callable[..., Any], *args: Any) -> Any:

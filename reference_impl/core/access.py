@@ -13,6 +13,7 @@ import numpy as np
 from reference_impl.base.dtypes import NAME_BY_NUMPY
 from reference_impl.base.rules import refuse_by
 from reference_impl.core.tensor import Tensor
+from reference_impl.core.views import base_requires_grad
 
 if TYPE_CHECKING:
     from reference_impl.core.graph import Node
@@ -74,6 +75,16 @@ def observed_state(x: Tensor) -> tuple[Any, ...]:
     return (
         x._array, x._view, x._retains, x._node, x._requires_grad, x._grad, x._output_nr, x._version_counter,
     )  # fmt: skip
+
+
+def shown_history(x: Tensor) -> tuple[Node | None, int, bool]:
+    """Read a view's ``grad_fn``, ``output_nr`` and ``requires_grad``, in this order; a stale view gets
+    its new history from the first of them.
+    """
+    view = x._view
+    node = view.history(x)
+    needs = node is not None or x._requires_grad or (base_requires_grad(view.base) and x.requires_grad)
+    return node, x._output_nr, needs
 
 
 def raw_state(x: Tensor) -> tuple[tuple[int, ...], str, bool, bool]:

@@ -29,6 +29,11 @@ class CreationMeta(Enum):
     INFERENCE = 4
 
 
+def base_requires_grad(base: Tensor) -> bool:
+    """Tell whether a tensor requires grad. NB: its property takes several times as long."""
+    return base._requires_grad or base._node is not None or (base._view is not None and base.requires_grad)
+
+
 class ViewOf:
     """The relation of a differentiable view to its base.
 
@@ -49,7 +54,7 @@ class ViewOf:
     def history(self, view: Tensor) -> Node | None:
         """The view's node, regenerated if the storage was written since it was made."""
         node = view._node
-        if node is None and not self.base.requires_grad:
+        if node is None and not base_requires_grad(self.base):
             return None
         version = view._version_counter[0]
         if self.attr_version != version and by("view/stale-regenerates"):
