@@ -202,8 +202,9 @@ def diagnose(
 
     ``drawn`` is the other side's trace of the program before it was reduced: of the rules that explain the
     difference those come first that explain most of it. One may explain it that holds elsewhere in the
-    program, if none does that is left out throughout. Of others, those without which least else differs
-    come first, but for those that change nothing which is wrong. Without ``off`` rules the reference was run.
+    program, if none does that is left out throughout. Of others, those come first that the step applies by
+    what it is built of, as a module's hooks; then those without which least else differs, but for those that
+    change nothing which is wrong. Without ``off`` rules the reference was run.
     """
     grades: dict[str, int] = {}
     apart: dict[str, int] = {}
@@ -244,7 +245,8 @@ def diagnose(
     explained = tuple(rule for rule in ordered if rule in exact)
     near = [rule for rule in ordered if grades[rule] <= _BESIDE]
     here = sorted(reference[first.step].fired, key=telling) if not [*near, *instead_of] else []
-    rest = (*instead_of, *near, *here, *instead, *ordered)
+    built = [rule for rule in marks if fact in RULES[rule].decides and not RULES[rule].in_programs]
+    rest = (*instead_of, *built, *near, *here, *instead, *ordered)
     stopped = () if instead else instead_of
     missed = tuple(r for r in stopped if r not in explained and grades.get(r, _FROM_EARLIER_ON) <= _BESIDE)
     leading = (*missed, *explained)
