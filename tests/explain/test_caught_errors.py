@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance import explain
+from explained import explained
 
 CAUGHT = """\
 import torch
@@ -46,7 +46,7 @@ except RuntimeError:
 
 def test_it_has_its_rule_cause_and_cure():
     """Once for all passes of the line; the script goes on."""
-    found = explain(CAUGHT)
+    found = explained(CAUGHT)
     assert ("finished", None) == (found.ending, found.error)
     (caught,) = found.caught
     assert ("save/freed-refused", 8, (5, 4)) == (caught.rule, caught.line, caught.causes)
@@ -59,21 +59,21 @@ def test_it_has_its_rule_cause_and_cure():
 
 def test_later_passes_are_counted():
     """An error that is caught once more in each pass is told once, with their number."""
-    found = explain(CAUGHT)
+    found = explained(CAUGHT)
     assert 2 == found.caught[0].again
     assert "again    in 2 more passes of this line" in found.why("error")
 
 
 def test_it_is_told_in_a_picture_and_a_page():
     """The moment of its line shows it."""
-    found = explain(IN_ORDER)
+    found = explained(IN_ORDER)
     assert "rule write/leaf-refused" in found.dot(line=5)
     assert "write/leaf-refused" in found.html()
 
 
 def test_an_error_that_ends_the_script_was_not_caught():
     """A finally block and the block of a mode see it pass, no more."""
-    found = explain(PASSING)
+    found = explained(PASSING)
     assert () == found.caught
     assert found.error is not None
     assert (6, "backward/root-needs-grad") == (found.error.line, found.error.rule)
@@ -81,4 +81,4 @@ def test_an_error_that_ends_the_script_was_not_caught():
 
 def test_it_comes_in_order_with_the_warnings():
     """The first to come is told first."""
-    assert [5, 7, 9] == [mishap.line for mishap in explain(IN_ORDER).mishaps]
+    assert [5, 7, 9] == [mishap.line for mishap in explained(IN_ORDER).mishaps]

@@ -7,9 +7,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from conformance import explain
 from conformance.explanation.pictures.summary import as_plain, as_summary
 from conformance.notebook.cells import Cell, given_by, script_of, told_as_text
+from explained import explained
 
 
 # -- cells as a script -------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ class _Elements(HTMLParser):
 
 def test_the_display_is_closed_in_itself():
     """No script, no identifiers, no style that reaches beyond it; what the script says is text."""
-    html = as_summary(explain(SCRIPT))
+    html = as_summary(explained(SCRIPT))
     elements = _Elements()
     elements.feed(html)
     assert [] == elements.open
@@ -101,7 +101,7 @@ def test_the_display_is_closed_in_itself():
 
 def test_the_display_and_its_text_tell_the_same():
     """Lines, facts, rules, the error and its cure."""
-    found = explain(SCRIPT)
+    found = explained(SCRIPT)
     html, text = as_summary(found), as_plain(found)
     assert (
         set(found.rules())
@@ -116,7 +116,7 @@ def test_the_display_and_its_text_tell_the_same():
 
 def test_an_explanation_shows_itself():
     """It has a rich form, a plain one, and gives its pictures and page."""
-    found = explain("import torch\nx = torch.ones(1, requires_grad=True)\ny = x * 2\n")
+    found = explained("import torch\nx = torch.ones(1, requires_grad=True)\ny = x * 2\n")
     assert "agc-explanation" in found._repr_html_()
     assert "MulBackward0" in found.dot(3)
     assert "MulBackward0" not in found.dot(2)

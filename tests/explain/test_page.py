@@ -10,11 +10,11 @@ from html.parser import HTMLParser
 
 import pytest
 
-from conformance import explain
 from conformance.explanation.as_json import as_json
 from conformance.explanation.pictures.page import as_page
 from conformance.explanation.pictures.shown import shown
 from conformance.explanation.pictures.source import coloured
+from explained import explained
 
 SCRIPT = """import torch
 a = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -33,7 +33,7 @@ c.backward()
 @cache
 def story(script=SCRIPT):
     """The explanation of a script; each test reads it alone."""
-    return explain(script)
+    return explained(script)
 
 
 @cache

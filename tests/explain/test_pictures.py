@@ -11,12 +11,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from conformance import explain
 from conformance.explanation.pictures.dot import as_dot
 from conformance.explanation.pictures.moments import moment_at, moments
 from conformance.explanation.pictures.scene import scene_of
 from conformance.explanation.pictures.shown import change_shown, contents, shown
 from conformance.explanation.pictures.svg import ENGINE, as_svg
+from explained import explained
 
 STALE = """import torch
 a = torch.tensor(2.0, requires_grad=True)
@@ -34,7 +34,7 @@ f.backward()
 @cache
 def story(script=STALE):
     """The explanation of a script; each test reads it alone."""
-    return explain(script)
+    return explained(script)
 
 
 def _scene(line=None, script=STALE):

@@ -34,6 +34,7 @@ from graded_here import graded
 from specs.case import Case, cases
 from specs.fact import FACTS, UNSEEN
 from specs.rule import RULES
+from together import together
 
 ADAPTERS = Path(__file__).parents[1] / "adapters"
 ADAPTERS_PAGE = Path(__file__).parents[2] / "docs" / "adapters.md"
@@ -181,7 +182,7 @@ def test_whoever_shows_everything_holds_nearly_every_rule(side: str) -> None:
     assert len(held_of_all(held_by_programs, side)) >= 80
 
 
-@pytest.mark.parametrize(("side", "seed"), SUBSETS)
+@together("side, seed", SUBSETS, by=lambda row: row[0])
 def test_fewer_facts_never_hold_more(side: str, seed: int) -> None:
     """Of two subsets, one in the other, the smaller one holds no rule that the larger one does not."""
     random = Random(seed)
@@ -192,14 +193,14 @@ def test_fewer_facts_never_hold_more(side: str, seed: int) -> None:
         assert of_smaller <= of_larger <= held_of_all(held, side)
 
 
-@pytest.mark.parametrize("fact", WRONG)
+@together("fact", WRONG, by=lambda fact: "reference")
 def test_a_wrong_fact_clears_nobody(fact: str) -> None:
     """It holds no more than the same fact hidden, and that no more than the truth."""
     lied, hidden = held_by_cases(lying(fact)), held_by_cases(hiding(frozenset([fact])))
     assert lied <= hidden <= held_of_all(held_by_cases, "reference")
 
 
-@pytest.mark.parametrize("fact", FACTS)
+@together("fact", FACTS, by=lambda fact: "reference")
 def test_a_rule_that_a_fact_alone_decides_is_not_held_without_it(fact: str) -> None:
     """By programs as by cases: its absence would go unnoticed."""
     alone = {rule for rule in IN_FORCE if RULES[rule].decides == (fact,)}
