@@ -183,3 +183,16 @@ def another_dtype_begins_a_new_end():
     assert (x * 1).grad_fn.next_functions[0][0] is not ends[0]
     y.backward()
     assert x.grad.dtype == torch.float32 and (x * 2).dtype == torch.float64
+
+
+def assigned_data_leaves_the_grad():
+    """The very tensor, also if the data has another size. Rules: data/assign-swaps, grad/accumulates."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    (x * 3).sum().backward()
+    g = x.grad
+    x.data = torch.tensor([5.0, 6.0])
+    assert x.grad is g and x.tolist() == [5.0, 6.0]
+    (x * 3).sum().backward()
+    assert g.tolist() == [6.0, 6.0]
+    x.data = torch.tensor([1.0])
+    assert x.grad is g and x.shape == (1,)

@@ -245,3 +245,21 @@ def strict_products_want_a_history_of_each_output():
         f.hessian(lambda a: a.detach().sum(), x, strict=True)
     assert f.jvp(late, x, v)[1][1].tolist() == [0.0, 0.0]
     assert f.vjp(late, x, (v, v))[1].tolist() == [2.0, 2.0]
+
+
+def a_jacobian_has_a_row_for_each_output():
+    """And a column for each input; of two inputs it is a tuple, and of a matrix its dimensions come last.
+
+    Rule: functional/no-history-unless-asked-for.
+    """
+    x = torch.tensor([2.0, 5.0], requires_grad=True)
+    f = torch.autograd.functional
+    jacobian = f.jacobian(lambda a: torch.stack([a[0] * 3, a[0] * a[1], a[1]]), x)
+    assert jacobian.tolist() == [[3.0, 0.0], [5.0, 2.0], [0.0, 1.0]] and jacobian.requires_grad is False
+    by_x, by_y = f.jacobian(lambda a, b: a * b.sum(), (x, torch.ones(3)))
+    assert by_x.tolist() == [[3.0, 0.0], [0.0, 3.0]] and by_y.tolist() == [[2.0] * 3, [5.0] * 3]
+    assert f.jacobian(lambda m: m.sum(1), torch.ones(2, 3)).shape == (2, 2, 3)
+    hessian = f.hessian(lambda a: a[0] * a[0] * a[1], x)
+    assert hessian.tolist() == [[10.0, 4.0], [4.0, 0.0]]
+    outputs, rows = f.vjp(lambda m: m[0] * 2, torch.ones(2, 3, requires_grad=True), torch.ones(3))
+    assert rows.tolist() == [[2.0] * 3, [0.0] * 3] and outputs.requires_grad is False

@@ -253,3 +253,16 @@ def modules_refuse_names_and_values():
         k.requires_grad_(False)[0].weight.requires_grad,
         k.zero_grad(),
     ] == [[False, False, False], True, False, False, None]
+
+
+def freezing_reaches_inner_modules():
+    """At any depth, and only the parameters. Rule: nn/freezes-the-parameters-themselves."""
+    inner = torch.nn.Sequential(torch.nn.Linear(1, 1))
+    inner.register_buffer("seen", torch.zeros(1))
+    outer = torch.nn.Sequential(torch.nn.Sequential(inner), torch.nn.Linear(1, 1))
+    assert outer.requires_grad_(False) is outer
+    assert [p.requires_grad for p in outer.parameters()] == [False] * 4
+    assert outer(torch.ones(1, 1)).requires_grad is False
+    outer[0].requires_grad_()
+    assert [p.requires_grad for p in outer.parameters()] == [True, True, False, False]
+    assert inner.seen.requires_grad is False

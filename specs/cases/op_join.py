@@ -66,3 +66,16 @@ def as_many_are_joined_as_are_given():
     assert x.grad.tolist() == [9.0, 9.0]
     z.sum().backward()
     assert x.grad.tolist() == [19.0, 19.0]
+
+
+def what_is_concatenated_is_promoted():
+    """The order does not matter; each gets its gradient in its own dtype. Rule: grad/casts-to-leaf-dtype."""
+    x = torch.tensor([1.0], dtype=torch.float16, requires_grad=True)
+    y = torch.tensor([2.0], requires_grad=True)
+    joined = torch.cat([x, y])
+    stacked = torch.stack([x, y])
+    assert joined.dtype is torch.float32 and stacked.dtype is torch.float32
+    (joined.sum() + stacked.sum()).backward()
+    assert x.grad.dtype is torch.float16 and y.grad.dtype is torch.float32 and x.grad.item() == 2.0
+    assert torch.cat([torch.tensor([1]), y]).tolist() == [1.0, 2.0]
+    assert torch.cat([torch.tensor([True]), torch.tensor([2])]).dtype is torch.int64

@@ -212,3 +212,16 @@ def a_slice_of_nothing_has_its_place():
     v = x[:]
     v[0] = 5.0
     assert x.tolist() == [5.0, 2.0, 3.0]
+
+
+def dimensions_come_and_go_in_views():
+    """Flattening what lies together is a view, too. Rule: view/shares-storage."""
+    x = torch.zeros(2, 1, 2)
+    gone = x.squeeze()
+    kept = x.squeeze(0)
+    more = x.unsqueeze(0)
+    flat = x.flatten()
+    x[1, 0, 1] = 3.0
+    assert gone.tolist() == [[0.0, 0.0], [0.0, 3.0]] and kept.tolist() == [[[0.0, 0.0]], [[0.0, 3.0]]]
+    assert more.tolist() == [[[[0.0, 0.0]], [[0.0, 3.0]]]] and flat.tolist() == [0.0, 0.0, 0.0, 3.0]
+    assert gone._base is x and kept._base is x and more._base is x and flat._base is x

@@ -125,7 +125,7 @@ def test_what_cannot_be_of_a_program_is_no_trace():
 def test_recordings_are_in_place():
     """Recordings of the CPU and of the stand-in exist, and are small."""
     assert {"cpu", "standin"} <= {read_recording(path).origin.device for path in IN_PLACE}
-    assert all(path.stat().st_size < 2_500_000 for path in IN_PLACE)
+    assert all(path.stat().st_size < 3_000_000 for path in IN_PLACE)
 
 
 def test_each_line_keeps_to_the_schema(path):
