@@ -166,3 +166,15 @@ def a_jvp_returns_tensors_or_none():
             type("Number", (torch.autograd.Function,), number).apply(d)
         with refused("forward/jvp-fits-the-outputs"):
             type("Listed", (torch.autograd.Function,), listed).apply(d)
+
+
+def a_tangent_in_memory_of_another_size_is_copied():
+    """Its own strides are not all that counts. Rule: forward/ops-carry-tangents."""
+    fw = torch.autograd.forward_ad
+    x = torch.ones(4)[:2]
+    alone = torch.ones(2)
+    beside = torch.ones(4)[:2]
+    with fw.dual_level():
+        assert fw.unpack_dual(fw.make_dual(x, alone)).tangent.data_ptr() != alone.data_ptr()
+        d = fw.make_dual(x, beside)
+        assert fw.unpack_dual(d).tangent.data_ptr() == beside.data_ptr() and _tangent(d * 2) == [2.0, 2.0]

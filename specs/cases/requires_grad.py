@@ -226,3 +226,20 @@ def the_flag_is_not_deleted():
     with refused("requires_grad/must-be-bool"):
         held[0].requires_grad = None
     assert held[0].requires_grad is True
+
+
+def a_leaf_does_not_come_back_as_integers():
+    """Results may, and so may tensors that require no grad. Rule: requires_grad/float-or-complex-only."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    z = x * 1
+    seen = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: (seen.append(t), t.long())[1]):
+        y = x * x
+        w = z * z
+        v = x * torch.tensor([3.0, 4.0])
+    with refused("requires_grad/float-or-complex-only"):
+        y.sum().backward()
+    w.sum().backward()
+    assert x.grad.tolist() == [2.0, 4.0]
+    v.sum().backward()
+    assert x.grad.tolist() == [5.0, 8.0] and len(seen) == 4

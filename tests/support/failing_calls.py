@@ -34,6 +34,8 @@ def if_(x):
 def for_in(x):
     for each in x: pass
 def hash_dict(x): return {x: 1}[x.clone()]
+def no_grad_view(x):
+    with torch.no_grad(): return x.view_as(x)
 def twice(x):
     y = (x * x).sum(); y.backward(); y.backward()
 def modified(x):
