@@ -11,6 +11,8 @@ from functools import cache
 from itertools import chain
 from statistics import median
 
+import pytest
+
 from conformance import adapters
 from conformance.adapters.capabilities import FEATURES, Capabilities
 from conformance.comparison.tolerance.op_effects import writes
@@ -78,6 +80,14 @@ def fired() -> frozenset[str]:
         if wanted <= found:
             break
     return frozenset(found)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _programs_are_let_go():
+    """Let go of the programs in the end: they make a process slow to fork, and to be searched for garbage."""
+    yield
+    for kept in (sample, on_devices):
+        kept.cache_clear()
 
 
 def test_every_op_is_drawn_in_every_spelling():

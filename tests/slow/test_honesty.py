@@ -7,7 +7,7 @@ be tried.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -88,6 +88,15 @@ def _without(rule: str, trace: Trace) -> Trace:
     if key not in _mutants:
         _mutants[key] = _own(rule, trace)
     return _mutants[key]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _traces_are_let_go() -> Iterator[None]:
+    """Let go of the traces in the end: they make a process slow to fork, and to be searched for garbage."""
+    yield
+    for kept in (case_traces, drawn, held_of_all):
+        kept.cache_clear()
+    _mutants.clear()
 
 
 def held_by_cases(change: Change, side: str = "reference") -> frozenset[str]:
