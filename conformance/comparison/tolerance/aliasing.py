@@ -24,18 +24,50 @@ class AbstractMemory:
 
     def __init__(self, level: Roundings = EXACT) -> None:
         self.level = level
-        self.group = [self]
+        self.group = Group(self)
         self.owner: AbstractTensor | None = None
 
     def write(self, level: Roundings) -> None:
-        for each in self.group:
-            each.level |= level
+        """Let roundings reach whatever this may be."""
+        group = self.group
+        if not level <= group.common:
+            group.common |= level
+            for each in group.members:
+                each.level |= level
+
+    def overwrite(self, level: Roundings) -> None:
+        """Let these roundings, and no others, have reached this memory."""
+        self.level = level
+        self.group.common &= level
 
     def may_be(self, other: AbstractMemory) -> None:
         if other.group is not self.group:
-            self.group += other.group
-            for each in other.group:
-                each.group = self.group
+            fewer, more = sorted((self.group, other.group), key=lambda group: len(group.members))
+            more.join(fewer)
+
+
+class Group:
+    """Memory of which any may be any other; ``common`` are roundings that have reached all of it.
+
+    In long programs a group has thousands of members, and what is written has mostly reached them before.
+    """
+
+    __slots__ = ("common", "members")
+
+    def __init__(self, first: AbstractMemory) -> None:
+        self.members = [first]
+        self.common = EXACT
+
+    def everywhere(self) -> Roundings:
+        """Return roundings that have reached all members."""
+        return self.common if len(self.members) > 1 else self.members[0].level
+
+    def join(self, other: Group) -> None:
+        """Take in the members of another group."""
+        self.common = self.everywhere() & other.everywhere()
+        self.members += other.members
+        for each in other.members:
+            each.group = self
 
 
 class AbstractNode:

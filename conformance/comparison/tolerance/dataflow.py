@@ -266,7 +266,7 @@ class DataFlow:
         for memory in memories_of(targets):
             memory.write(level)
             if whole and len(targets) == 1:
-                memory.level = level
+                memory.overwrite(level)
         if self._recorded(step):
             node = self._node(index, step, operands)
             for family in families_of(targets):
