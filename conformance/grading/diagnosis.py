@@ -245,7 +245,8 @@ def diagnose(
     explained = tuple(rule for rule in ordered if rule in exact)
     near = [rule for rule in ordered if grades[rule] <= _BESIDE]
     here = sorted(reference[first.step].fired, key=telling) if not [*near, *instead_of] else []
-    built = [rule for rule in marks if fact in RULES[rule].decides and not RULES[rule].in_programs]
+    own_steps = () if is_declared(reference.program[first.step].op) else marks
+    built = [rule for rule in own_steps if fact in RULES[rule].decides and not RULES[rule].in_programs]
     rest = (*instead_of, *built, *near, *here, *instead, *ordered)
     stopped = () if instead else instead_of
     missed = tuple(r for r in stopped if r not in explained and grades.get(r, _FROM_EARLIER_ON) <= _BESIDE)
