@@ -51,11 +51,13 @@ def handed_chance(
     chance: Collection[str],
     since: Mapping[str, Any],
     modules: Collection[str],
+    tensors: Mapping[str, Any],
 ) -> frozenset[str]:
     """Return the names of what a step without a result gave the chance to.
 
-    A tensor that is assigned the data of an inference tensor is one itself from then on. A module hands out
-    parameters that share the counter of what it was given, and so do the ``modules`` that hold it.
+    A tensor that is assigned the data of an inference tensor is one itself from then on, by whichever of the
+    names that ``tensors`` have. A module hands out parameters that share the counter of what it was given,
+    and so do the ``modules`` that hold it.
     """
     target, *given = args or (None,)
     if type(target) is not Ref or op in (".grad=", ".requires_grad="):
@@ -63,6 +65,8 @@ def handed_chance(
     names = [arg.name for arg in given if type(arg) is Ref]
     if op == ".data=":
         passed = any(type(since.get(name, 0)) is not int for name in names)
-        return frozenset([target.name]) if passed else frozenset()
+        own = tensors.get(target.name)
+        alike = (name for name, each in tensors.items() if each is own)
+        return frozenset([target.name, *alike]) if passed else frozenset()
     passed = target.name not in since and any(name in chance for name in names)
     return frozenset([target.name, *modules]) if passed else frozenset()

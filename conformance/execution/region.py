@@ -157,7 +157,9 @@ class RegionRunner(Runner):
             if writes_are_chance(step.op, reads(step), self._chance, self._since):
                 self._chance.update(binds(step))
             modules += binds(step) if step.op in OPAQUE else ()
-            self._chance |= handed_chance(step.op, step.args, self._chance, self._since, modules)
+            self._chance |= handed_chance(
+                step.op, step.args, self._chance, self._since, modules, self._tensors
+            )
         for name in self._chance & self._tensors.keys() & set(region.outputs):
             self._since[name] = self._shown.counted(self._tensors[name])
 

@@ -214,7 +214,7 @@ class Runner:
             opaque = op in OPAQUE or (op == COPY and self._plain.get(args[0].name) == _OPAQUE)
             return self._bind(out, result, opaque, op)
         if self._chance:
-            self._chance |= handed_chance(op, args, self._chance, self._since, self._modules())
+            self._chance |= handed_chance(op, args, self._chance, self._since, self._modules(), self._tensors)
         return DONE
 
     def _value(self, value: Any) -> Any:

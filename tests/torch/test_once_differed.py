@@ -817,6 +817,14 @@ e = torch.tensor([1, 2])
 with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
     f = torch.nn.functional.cross_entropy(d, e)
 """,
+    "what is assigned inference data is so by each of its names": """
+a = torch.tensor(2.0)
+with torch.inference_mode():
+    e = a.relu()
+h = a.contiguous()
+h.data = e
+r = a.pow(1.0)
+""",
 }
 
 
