@@ -27,6 +27,7 @@ def main(
     count: Annotated[int, typer.Option("--programs", min=10, help="How many programs.")] = 100,
     seed: Annotated[int, typer.Option(min=0)] = 0,
     core: Annotated[bool, typer.Option("--core", help="Draw from the core vocabulary alone.")] = False,
+    length: Annotated[int, typer.Option("--steps", min=0, help="Draw programs of so many steps.")] = 0,
     counting: Annotated[
         bool, typer.Option("--instructions", help="Count instructions with valgrind: slow, and repeatable.")
     ] = False,
@@ -42,7 +43,7 @@ def main(
     try:
         if counting:
             need_valgrind()
-        given = programs(count, seed, not core, against or HERE)
+        given = programs(count, seed, not core, against or HERE, length)
         checkouts = {"there": against} if against else {}
         checkouts["here"] = HERE
         if counting:

@@ -89,18 +89,22 @@ class Programs:
     seed: int
     whole: bool
     left_out: int
+    length: int = 0
 
 
-def programs(count: int, seed: int, whole: bool, checkout: Path = HERE) -> Programs:
-    """The programs that a checkout's generator draws, of its whole vocabulary or of the core alone."""
-    drawn = json.loads(_legs(checkout, "draw", count, seed, int(whole)))
+def programs(count: int, seed: int, whole: bool, checkout: Path = HERE, length: int = 0) -> Programs:
+    """The programs that a checkout's generator draws, of its whole vocabulary or of the core alone, and of so
+    many steps where a length is given.
+    """
+    drawn = json.loads(_legs(checkout, "draw", count, seed, int(whole), length))
     lived = [
         (number, *texts)
         for number, texts in enumerate(survive(_texts, drawn, chunk=10))
         if isinstance(texts, tuple)
     ]
     columns = map(list, zip(*lived, strict=True))
-    return Programs(*columns, seed=seed, whole=whole, left_out=count - len(lived))  # type: ignore[arg-type]
+    left_out = count - len(lived)
+    return Programs(*columns, seed=seed, whole=whole, length=length, left_out=left_out)  # type: ignore[arg-type]
 
 
 def need_valgrind() -> None:

@@ -1,6 +1,6 @@
 """Runs the legs of a check in the checkout it is started in, counted or timed; ``benchmarks.cost`` starts it.
 
-It is a script, ``legs.py draw COUNT SEED WHOLE`` or ``legs.py time`` or ``legs.py count``, and imports
+It is a script, ``legs.py draw COUNT SEED WHOLE STEPS`` or ``legs.py time`` or ``legs.py count``, and imports
 what any release since the first with ``benchmarks.core`` has, each name from the modules it has lived in.
 A leg is work on all programs: a part of a check or several together. ``benchmarks.cost`` takes them apart.
 """
@@ -44,6 +44,9 @@ to_text = found("to_text", "conformance.program.printing", "conformance.text")
 sys.path.append(str(Path(__file__).parent))  # the last place: all else comes from the checkout
 counted = import_module("callgrind").counted
 
+LENGTHS = vars(import_module(draw.__module__))
+"""The names of the module that says how long programs are."""
+
 REFERENCE, TORCH = adapters.load("reference"), adapters.load("torch")
 
 
@@ -59,6 +62,12 @@ def drawn(numbers: list[int], seed: int, whole: bool, density: str | None = None
     return programs
 
 
+def lengthen(steps: int) -> None:
+    """Let programs end after so many steps, or where the generator says if there are none."""
+    if steps:
+        LENGTHS["_LONGER"] = (1,) * steps  # one length of one is longer, up to there
+
+
 def stepped(program: Any, adapter: Any) -> None:
     """Run the steps on an adapter, unobserved."""
     with Runner(adapter, "end") as runner:
@@ -68,6 +77,7 @@ def stepped(program: Any, adapter: Any) -> None:
 
 def legs(given: dict[str, Any]) -> dict[str, Leg]:
     """Each leg by its name; what is drawn is drawn anew, by this checkout's generator."""
+    lengthen(given["length"])
     pick = given["numbers"], given["seed"], given["whole"]
     programs = [parse(text) for text in given["programs"]]
     beside = list(zip(programs, given["densities"], strict=True))
@@ -112,7 +122,8 @@ def timed(work: dict[str, Leg], rounds: int = 3) -> dict[str, float]:
 def main(what: str, *numbers: str) -> None:
     """Draw programs, or run the legs on those that are given."""
     if what == "draw":
-        count, seed, whole = map(int, numbers)
+        count, seed, whole, length = map(int, numbers)
+        lengthen(length)
         programs = drawn(list(range(count)), seed, bool(whole))
         print(json.dumps([(to_text(one.program), one.density) for one in programs]))
         return

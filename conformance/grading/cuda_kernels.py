@@ -14,7 +14,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from conformance.comparison.tolerance.bounds import facts_after
+from conformance.comparison.tolerance.facts_after import FactsAfter
 from conformance.execution.op_reach import speaks_of_gradients
 from conformance.execution.run import Runner, run
 from conformance.execution.trace import UNBOUND, Observation, Refused, Trace, Unsupported
@@ -95,6 +95,6 @@ def _rule(seen: Observation) -> str:
 
 def _is_there(reference: Trace, at: int) -> bool:
     """Tell whether a step has an operand on a device; one that was not seen may be there."""
-    known = facts_after(reference)[at - 1] if at else {}
-    operands = [known.get(name) for name in reads(reference.program[at])]
+    known = FactsAfter(reference)
+    operands = [known(at - 1, name) if at else None for name in reads(reference.program[at])]
     return any(facts is None or facts[POSITION["device"]] != "cpu" for facts in operands)

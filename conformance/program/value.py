@@ -213,11 +213,17 @@ def refs(value: Any) -> Iterator[str]:
 def reads(step: Step) -> tuple[str, ...]:
     """The names a step mentions as operands, each once."""
     seen: dict[str, None] = {}
-    for value in step.args:
-        seen.update(dict.fromkeys(refs(value)))
-    for _, value in step.kwargs:
-        seen.update(dict.fromkeys(refs(value)))
+    for value in (*step.args, *(value for _, value in step.kwargs)) if step.kwargs else step.args:
+        kind = type(value)
+        if kind is Ref:
+            seen[value.name] = None
+        elif kind in _HOLDING:
+            seen.update(dict.fromkeys(refs(value)))
     return tuple(seen)
+
+
+_HOLDING = (tuple, list, slice)
+"""Types of arguments that may hold names."""
 
 
 def binds(step: Step) -> tuple[str, ...]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from conformance.comparison.tolerance.aliasing import EXACT, AbstractMemory
+from conformance.comparison.tolerance.aliasing import EXACT, AbstractMemory, Roundings
 
-FIRST, SECOND = frozenset([1]), frozenset([2])
+FIRST, SECOND = 1 << 1, 1 << 2
 
 
-def joined(*levels: frozenset[int]) -> list[AbstractMemory]:
+def joined(*levels: Roundings) -> list[AbstractMemory]:
     """Memory of these levels, of which any may be any other."""
     found = [AbstractMemory(level) for level in levels]
     for each in found[1:]:

@@ -1,17 +1,42 @@
 """Alias analysis: the memory, history and grads that tensors of a program may share.
 
 `dataflow` moves these along a program. Nothing is computed here: an object stands for
-everything that the tensor, the memory or the node may be.
+everything that the tensor, the memory or the node may be. Where it matters which of them comes first they are
+the keys of a dict: a set has them in the order of their addresses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
-Roundings = frozenset[int]
-"""The roundings that reached something, by number; none of them where it is exact."""
 
-EXACT: Roundings = frozenset()
+class Rounded(NamedTuple):
+    """A rounding: the step and the name of its result, whether it is that of a gradient there, and whether
+    what it was computed from was exact.
+    """
+
+    step: int
+    name: str
+    gradient: bool
+    from_exact: bool = True
+
+
+Roundings = int
+"""The roundings that reached something: a bit for each by its number, and 0 where it is exact.
+
+NB: in a long program hundreds reach everything, and sets of them take ten times as long.
+"""
+
+EXACT: Roundings = 0
+
+
+def numbers_of(roundings: Roundings) -> Iterator[int]:
+    """The numbers of the roundings, the least first."""
+    while roundings:
+        lowest = roundings & -roundings
+        yield lowest.bit_length() - 1
+        roundings ^= lowest
 
 
 class AbstractMemory:
@@ -30,7 +55,7 @@ class AbstractMemory:
     def write(self, level: Roundings) -> None:
         """Let roundings reach whatever this may be."""
         group = self.group
-        if not level <= group.common:
+        if level & ~group.common:
             group.common |= level
             for each in group.members:
                 each.level |= level
@@ -85,7 +110,7 @@ class AbstractNode:
         self.rounding = rounding
         self.parents: set[AbstractNode] = set()
         self.keeps: set[AbstractMemory] = set()
-        self.operands: set[AbstractTensor] = set()
+        self.operands: Tensors = {}
         self.families: list[Family] = []
         self.rounds = False
         self.hands_on = True
@@ -115,42 +140,50 @@ class AbstractTensor:
     __slots__ = ("families", "grads", "made", "memory")
 
     def __init__(self, memory: Iterable[AbstractMemory], families: Iterable[Family], made: bool) -> None:
-        self.memory, self.made = set(memory), made
-        self.families: set[Family] = set()
-        self.grads: set[AbstractTensor] = set()
+        self.memory, self.made = dict.fromkeys(memory), made
+        self.families: dict[Family, None] = {}
+        self.grads: Tensors = {}
         self.join(families)
 
     def join(self, families: Iterable[Family]) -> None:
         """Be of these families too."""
-        for family in set(families) - self.families:
-            self.families.add(family)
-            family.tensors.append(self)
+        for family in families:
+            if family not in self.families:
+                self.families[family] = None
+                family.tensors.append(self)
 
 
-def memories_of(tensors: Iterable[AbstractTensor]) -> set[AbstractMemory]:
-    return {memory for tensor in tensors for memory in tensor.memory}
+Memories = dict[AbstractMemory, None]
+Tensors = dict[AbstractTensor, None]
+
+
+def memories_of(tensors: Iterable[AbstractTensor]) -> Memories:
+    return {memory: None for tensor in tensors for memory in tensor.memory}
 
 
 def nodes_of(tensors: Iterable[AbstractTensor]) -> set[AbstractNode]:
     return {family.node for tensor in tensors for family in tensor.families}
 
 
-def families_of(tensors: Iterable[AbstractTensor]) -> set[Family]:
-    return {family for tensor in tensors for family in tensor.families}
+def families_of(tensors: Iterable[AbstractTensor]) -> dict[Family, None]:
+    return {family: None for tensor in tensors for family in tensor.families}
 
 
-def grads_of(tensors: Iterable[AbstractTensor]) -> set[AbstractTensor]:
-    return {grad for tensor in tensors for grad in tensor.grads}
+def grads_of(tensors: Iterable[AbstractTensor]) -> Tensors:
+    return {grad: None for tensor in tensors for grad in tensor.grads}
 
 
 def level_of(memory: Iterable[AbstractMemory]) -> Roundings:
-    return EXACT.union(*(each.level for each in memory))
+    level = EXACT
+    for each in memory:
+        level |= each.level
+    return level
 
 
-def sharing(tensors: Iterable[AbstractTensor], memory: Iterable[AbstractMemory]) -> set[AbstractTensor]:
+def sharing(tensors: Iterable[AbstractTensor], memory: Iterable[AbstractMemory]) -> Tensors:
     """Those of the tensors whose memory may be the given one."""
-    groups = {id(each.group) for each in memory}
-    return {tensor for tensor in tensors if any(id(each.group) in groups for each in tensor.memory)}
+    groups = {each.group for each in memory}
+    return {tensor: None for tensor in tensors if any(each.group in groups for each in tensor.memory)}
 
 
 class Arrival:
@@ -168,7 +201,7 @@ class Arrival:
 
     def add(self, level: Roundings, carriers: set[AbstractMemory], roundings: Roundings = EXACT) -> bool:
         """Add to what arrived; whether anything of it is new."""
-        if level <= self.level and carriers <= self.carriers and roundings <= self.roundings:
+        if not (level & ~self.level or roundings & ~self.roundings) and carriers <= self.carriers:
             return False
         self.level |= level
         self.carriers |= carriers
@@ -182,7 +215,7 @@ class Arrival:
 
 
 def carry(
-    roots: set[AbstractNode], seeds: set[AbstractTensor], rounding: Roundings
+    roots: set[AbstractNode], seeds: Tensors, rounding: Roundings
 ) -> tuple[list[AbstractNode], dict[AbstractTensor, Arrival]]:
     """The nodes that a run of the engine may pass, last first, and what it brings to their tensors.
 
@@ -196,15 +229,15 @@ def carry(
     order = sorted(reached, key=lambda node: node.rounding, reverse=True)
     at = {node: Arrival() for node in order}
     found: dict[AbstractTensor, Arrival] = {}
-    start, fresh = memories_of(seeds), {node: {AbstractMemory()} for node in order if not node.hands_on}
+    start, fresh = {*memories_of(seeds)}, {node: {AbstractMemory()} for node in order if not node.hands_on}
     for root in roots:
         at[root].add(level_of(start), start or {AbstractMemory()})
     again = True
     while again:
         again = False
         for node in order:
-            here, own = at[node], frozenset([node.rounding])
-            for tensor in {tensor for family in node.families for tensor in family.tensors}:
+            here, own = at[node], 1 << node.rounding
+            for tensor in dict.fromkeys(tensor for family in node.families for tensor in family.tensors):
                 found.setdefault(tensor, Arrival()).add(here.level, here.carriers, own)
             onward = here.level | level_of(node.keeps) | level_of(memories_of(node.operands))
             if onward or node.rounds:

@@ -17,14 +17,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from itertools import chain, repeat
 from operator import attrgetter
 from statistics import pvariance
 from typing import Any, NamedTuple
 
-from conformance.comparison.tolerance.aliasing import Roundings
-from conformance.comparison.tolerance.dataflow import DataFlow, Rounded
+from conformance.comparison.tolerance.aliasing import EXACT, Rounded, Roundings, numbers_of
+from conformance.comparison.tolerance.dataflow import DataFlow
+from conformance.comparison.tolerance.facts_after import FactsAfter
 from conformance.comparison.tolerance.op_effects import (
     ADAPTIVE,
     ADAPTIVE_ULP,
@@ -32,9 +33,8 @@ from conformance.comparison.tolerance.op_effects import (
     ROUNDING_FUNCTIONS,
     base,
     saves_by_hooks,
-    writes,
 )
-from conformance.execution.trace import Done, Trace
+from conformance.execution.trace import Trace
 from conformance.program import Dtype, Ref, Step, binds, reads
 from specs.domain import AVOIDANCES
 from specs.fact import POSITION
@@ -96,27 +96,6 @@ def is_exact(step: Step) -> bool:
     return False
 
 
-def facts_after(trace: Trace) -> list[dict[str, tuple[Any, ...]]]:
-    """The facts of each name after each step, as they were seen then, or later before the dtype could change.
-
-    A dtype changes where a name is bound again, and where `.data` is assigned to whatever the name is bound
-    to.
-    """
-    after: list[dict[str, tuple[Any, ...]]] = []
-    seen: dict[str, tuple[Any, ...]] = {}
-    for step, observed in zip(reversed(trace.program.steps), reversed(trace.observations), strict=True):
-        for name, facts in observed.facts.items():
-            if len(facts) > 1 and isinstance(facts[_DTYPE], str):
-                seen[name] = facts
-        after.append(dict(seen))
-        if step.op == ".data=":
-            seen.clear()
-        elif type(observed.outcome) is Done:
-            for name in set(binds(step)).difference(reads(step)[:1] if writes(step.op) else ()):
-                seen.pop(name, None)
-    return after[::-1]
-
-
 class Term(NamedTuple):
     """One rounding: what it is at magnitude 1, the magnitude it was at, and whether it magnified others.
 
@@ -144,6 +123,15 @@ class Tolerance(NamedTuple):
         total = sum([term.at(magnitude) for term in terms])
         return total * SLACK if len(terms) > 1 else total
 
+    def allows(self, off: float, magnitude: float) -> bool:
+        """Tell whether an element may be off by so much: the first terms mostly say so."""
+        total, slack = 0.0, SLACK if len(self.terms) > 1 else 1
+        for term in self.terms:
+            total += term.at(magnitude)
+            if off <= total * slack:
+                return True
+        return False
+
 
 NO_TOLERANCE = Tolerance()
 
@@ -155,17 +143,23 @@ class RoundingBounds:
         self._ops = rounding_ops() if ops is None else ops
         self._trace = trace
         self._adaptive = {name for step in trace.program if step.op in ADAPTIVE for name in binds(step)}
-        facts = [each for seen in trace.observations for each in seen.facts.values() if len(each) > 1]
-        shown = {str(each[_DTYPE]) for each in facts}
-        known = shown.union((UNSEEN_DTYPE,), *map(_dtypes_named, trace.program.steps))
-        self._unseen_dtype = max(known, key=lambda dtype: EPSILON.get(dtype, 0.0))
-        self._complex = any(dtype.startswith("complex") for dtype in shown)
-        self._there = any(str(each[_DEVICE]) != "cpu" for each in facts)
+        # NB: a name bound to no tensor shows neither dtype nor device.
+        pair = slice(_DTYPE, _DEVICE + 1, _DEVICE - _DTYPE)
+        shown = {facts[pair] for seen in trace.observations for facts in seen.facts.values()} - {()}
+        self._dtypes = {str(dtype) for dtype, _ in shown}
+        self._complex = any(dtype.startswith("complex") for dtype in self._dtypes)
+        self._there = any(str(device) != "cpu" for _, device in shown)
         self._flow: DataFlow | None = None
         self._terms: dict[Rounded, Term] = {}
+        self._tolerances: dict[Roundings, Tolerance] = {EXACT: NO_TOLERANCE}
         if any(map(self._rounds, trace.program)):
-            self._facts = facts_after(trace)
+            self._facts = FactsAfter(trace)
             self._flow = DataFlow(trace, self._facts, self._rounds)
+
+    @cached_property
+    def _unseen_dtype(self) -> str:
+        known = self._dtypes.union((UNSEEN_DTYPE,), *map(_dtypes_named, self._trace.program.steps))
+        return max(known, key=lambda dtype: EPSILON.get(dtype, 0.0))
 
     def of(self, step: int, name: str) -> Tolerance:
         """Return the error bound of the value of `name` after `step`."""
@@ -199,24 +193,30 @@ class RoundingBounds:
         return f"_{name}" if f"_{name}" in self._ops else name
 
     def _bound(self, level: Roundings) -> Tolerance:
-        assert self._flow is not None
-        return Tolerance(tuple([self._term(self._flow.roundings[number]) for number in level]))
+        found = self._tolerances.get(level)
+        if found is None:
+            assert self._flow is not None
+            roundings = self._flow.roundings
+            found = Tolerance(tuple([self._term(roundings[number]) for number in numbers_of(level)]))
+            self._tolerances[level] = found
+        return found
 
     def _term(self, rounded: Rounded) -> Term:
         """The term of a rounding, which many values may be asked about."""
-        if rounded not in self._terms:
-            self._terms[rounded] = self._made_of(rounded)
-        return self._terms[rounded]
+        found = self._terms.get(rounded)
+        if found is None:
+            found = self._terms[rounded] = self._made_of(rounded)
+        return found
 
     def _made_of(self, rounded: Rounded) -> Term:
         assert self._flow is not None
         index, name, gradient, from_exact = rounded
         step = self._trace.program[index]
         ulp = ADAPTIVE_ULP if step.op == "step" and self._rounds(step) else self._ops.get(self._name(step), 0)
-        facts = self._facts[index].get(name)
+        facts = self._facts(index, name)
         dtype, size = (self._unseen_dtype, 1.0) if facts is None else (facts[_DTYPE], largest(facts[_VALUE]))
         if self._name(step) in ADDING_FUNCTIONS:
-            operands = [self._facts[index].get(each) for each in reads(step)]
+            operands = [self._facts(index, each) for each in reads(step)]
             size = max([size, *(largest(each[_VALUE]) for each in operands if each is not None)])
             size *= 1.0 if operands[0] is None else scale_of_rows(step, operands[0][_VALUE])
         if gradient or facts is not self._trace[index].facts.get(name):
@@ -280,7 +280,7 @@ def near(x: Any, y: Any, bound: Tolerance) -> bool:
     if math.isnan(x) or math.isnan(y):
         return math.isnan(x) and math.isnan(y)
     off = abs(x - y)
-    return math.isfinite(off) and off <= bound.at(max(abs(x), abs(y)))
+    return math.isfinite(off) and bound.allows(off, max(abs(x), abs(y)))
 
 
 def ulp_distance(x: Any, y: Any, dtype: Any) -> int | None:

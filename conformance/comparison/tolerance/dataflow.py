@@ -8,16 +8,19 @@ in `aliasing`, what an operation does to them in `op_effects`; `bounds` turns ro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from conformance.comparison.tolerance.aliasing import (
+    EXACT,
     AbstractMemory,
     AbstractNode,
     AbstractTensor,
     Arrival,
     Family,
+    Rounded,
     Roundings,
+    Tensors,
     carry,
     families_of,
     grads_of,
@@ -33,6 +36,8 @@ from conformance.comparison.tolerance.op_effects import (
     CLIPS,
     FLAGS,
     HOLDERS,
+    PARTS_BY_KEYWORD,
+    RUNS_OF_ENGINE,
     base,
     hands_on,
     keeps_values,
@@ -47,45 +52,21 @@ from conformance.program import DELETE, Step, binds, grad_and_inference, is_assi
 from specs.callbacks import PARAMETRIZED, class_of
 from specs.fact import POSITION
 
-ENGINE: Mapping[str, tuple[str, ...]] = {
-    "backward": ("roots", "seeds", "retain_graph", "create_graph", "inputs"),
-    "torch.autograd.backward": ("roots", "seeds", "retain_graph", "create_graph", "seeds", "inputs"),
-    "torch.autograd.grad": ("roots", "inputs", "seeds", "retain_graph", "create_graph"),
-}
-"""The operations that run the engine, and the parts their leading arguments play."""
-
-KEYWORDS = {
-    "tensors": "roots", "outputs": "roots",
-    "gradient": "seeds", "grad_tensors": "seeds", "grad_variables": "seeds", "grad_outputs": "seeds",
-}  # fmt: skip
-"""The parts of arguments that are passed by keyword."""
-
 Seen = tuple[Any, ...]
 """The facts of a name."""
 
 _GRAD, _DTYPE, _DEVICE = POSITION["grad"], POSITION["dtype"], POSITION["device"]
 
 
-class Rounded(NamedTuple):
-    """A rounding: the step and the name of its result, whether it is that of a gradient there, and whether
-    what it was computed from was exact.
-    """
-
-    step: int
-    name: str
-    gradient: bool
-    from_exact: bool = True
-
-
 class DataFlow:
     """The walk, as far as it was asked about; it starts again when asked about an earlier step.
 
-    `seen` holds the facts of each name after each step, `rounds` says whether a step's operation rounds.
+    `seen` gives the facts of a name after a step, `rounds` says whether a step's operation rounds.
     `roundings` lists what was rounded, and so gives each its number.
     """
 
     def __init__(
-        self, trace: Trace, seen: Sequence[Mapping[str, Seen]], rounds: Callable[[Step], bool]
+        self, trace: Trace, seen: Callable[[int, str], Seen | None], rounds: Callable[[Step], bool]
     ) -> None:
         self._trace, self._seen, self._rounds = trace, seen, rounds
         # Called as a function it may turn the mode of a step into another.
@@ -95,8 +76,9 @@ class DataFlow:
 
     def _start(self) -> None:
         self.roundings: list[Rounded] = []
-        self._names: dict[str, set[AbstractTensor]] = {}
-        self._passed, self._saved, self._next = Roundings(), Roundings(), 0
+        self._names: dict[str, Tensors] = {}
+        self._passed = self._saved = EXACT
+        self._next = 0
 
     def value(self, step: int, name: str) -> Roundings:
         """Return the roundings that had reached the value of `name` after `step`."""
@@ -109,16 +91,20 @@ class DataFlow:
     def passed(self, index: int, saved: bool = False) -> Roundings:
         """Return the roundings of what functions may be given; hooks of what was ``saved``, of it all."""
         self._after(index)
-        step, held = self._trace.program[index], self._saved if saved else ()
-        return self._passed.union(held, *(self.value(index, x) for x in binds(step) if step.op not in ENGINE))
+        step, held = self._trace.program[index], self._saved if saved else EXACT
+        level = self._passed | held
+        for name in binds(step) if step.op not in RUNS_OF_ENGINE else ():
+            level |= self.value(index, name)
+        return level
 
-    def _after(self, index: int) -> dict[str, set[AbstractTensor]]:
+    def _after(self, index: int) -> dict[str, Tensors]:
         if index < self._next - 1:
             self._start()
         while self._next <= index:
             self._step(now := self._next)
             self._next += 1
-            self._saved |= self.passed(now) if saves_by_hooks(self._trace.program[now]) else Roundings()
+            if saves_by_hooks(self._trace.program[now]):
+                self._saved |= self.passed(now)
         return self._names
 
     def _step(self, index: int) -> None:
@@ -126,7 +112,7 @@ class DataFlow:
         done = type(seen.outcome) is Done
         operands = self._tensors(reads(step))
         self._passed = level_of(memories_of(operands))
-        if step.op in ENGINE:
+        if step.op in RUNS_OF_ENGINE:
             self._differentiate(index, step, done)
         elif done:
             self._perform(index, step)
@@ -137,18 +123,20 @@ class DataFlow:
                 self._perform(index, step._replace(out=()))
             else:
                 self._write(index, step._replace(out=()), self._tensors(reads(step)[:1]), operands)
-        if not done and step.op not in ENGINE:  # a function may have been given the result before the refusal
+        if (
+            not done and step.op not in RUNS_OF_ENGINE
+        ):  # a function may have been given the result before the refusal
             self._passed |= self._level(index, step, operands)
+        names = self._names
         for name, facts in seen.facts.items():
-            found = self._names.get(name, ())
-            if len(facts) > _GRAD and facts[_GRAD] is None and len(found) == 1:
+            if facts[-1] is None and len(facts) > _GRAD and len(found := names.get(name, ())) == 1:
                 for tensor in found:
-                    tensor.grads = set()
+                    tensor.grads = {}
 
-    def _tensors(self, names: Sequence[str]) -> set[AbstractTensor]:
-        return {tensor for name in names for tensor in self._names.get(name, ())}
+    def _tensors(self, names: Sequence[str]) -> Tensors:
+        return {tensor: None for name in names for tensor in self._names.get(name, ())}
 
-    def _bind(self, step: Step, tensors: set[AbstractTensor]) -> None:
+    def _bind(self, step: Step, tensors: Tensors) -> None:
         self._names.update(dict.fromkeys(binds(step), tensors))
 
     def _rounding(self, index: int, step: Step, gradient: bool = True, from_exact: bool = True) -> int:
@@ -165,14 +153,14 @@ class DataFlow:
         grad, inference = grad_and_inference(step.mode)
         return grad and not (inference and class_of(step.op) is None)
 
-    def _node(self, index: int, step: Step, operands: set[AbstractTensor]) -> AbstractNode:
+    def _node(self, index: int, step: Step, operands: Tensors) -> AbstractNode:
         node = AbstractNode(self._rounding(index, step))
         if self._recorded(step):
             node.parents = nodes_of(operands)
             node.rounds = self._rounds(step)
             if keeps_values(step.op):
                 # NB: not the memory alone: `.data` of what is kept may be assigned.
-                node.keeps, node.operands = memories_of(operands), operands.copy()
+                node.keeps, node.operands = {*memories_of(operands)}, operands
                 node.hands_on = hands_on(step.op)
         return node
 
@@ -195,7 +183,7 @@ class DataFlow:
         elif op == ".grad":
             self._bind(step, grads_of(first))
         elif op in PARAMETRIZED:
-            self._bind(step, {self._alias(index, step, self._tensors([name])) for name in names})
+            self._bind(step, {self._alias(index, step, self._tensors([name])): None for name in names})
         elif op in HOLDERS:
             self._bind(step, operands)
         elif op == "step":
@@ -203,18 +191,18 @@ class DataFlow:
         elif op.rpartition(".")[2] in CLIPS:
             self._clip(index, step, operands)
         elif base(op) in ALIASES:
-            self._bind(step, {self._alias(index, step, first)})
+            self._bind(step, {self._alias(index, step, first): None})
         elif writes(op):
             self._write(index, step, first, operands)
         else:
             self._make(index, step, operands)
 
-    def _alias(self, index: int, step: Step, shown: set[AbstractTensor]) -> AbstractTensor:
+    def _alias(self, index: int, step: Step, shown: Tensors) -> AbstractTensor:
         """Return a leaf on the memory of what is shown, without its history."""
         family = Family(AbstractNode(self._rounding(index, step)))
         return AbstractTensor(memories_of(shown), [family], made=False)
 
-    def _assign(self, op: str, targets: set[AbstractTensor], value: set[AbstractTensor]) -> None:
+    def _assign(self, op: str, targets: Tensors, value: Tensors) -> None:
         """An assignment replaces what was there, unless there is doubt about who is assigned to."""
         sure = len(targets) == 1
         for target in targets:
@@ -223,20 +211,20 @@ class DataFlow:
             elif op == ".data=":
                 for memory in target.memory:
                     memory.owner = None  # it may come to lie on a part of what it covered
-                target.memory = memories_of(value) | (set() if sure else target.memory)
+                target.memory = memories_of(value) | ({} if sure else target.memory)
 
-    def _optimize(self, index: int, step: Step, held: set[AbstractTensor]) -> None:
+    def _optimize(self, index: int, step: Step, held: Tensors) -> None:
         """A step of an optimizer writes to each tensor it holds what its grad comes to."""
         named = {tensor: name for name, found in self._names.items() for tensor in found if found != held}
         for tensor in held:
             level = level_of(memories_of({tensor, *tensor.grads}))
             if level or self._rounds(step):
                 name = named.get(tensor, reads(step)[0])
-                level |= {self._number(Rounded(index, name, gradient=False, from_exact=not level))}
+                level |= 1 << self._number(Rounded(index, name, gradient=False, from_exact=not level))
             for memory in tensor.memory:
                 memory.write(level)
 
-    def _clip(self, index: int, step: Step, operands: set[AbstractTensor]) -> None:
+    def _clip(self, index: int, step: Step, operands: Tensors) -> None:
         """A clip of grads writes to them what all of them come to; its result is a norm of its own."""
         level = self._level(index, step, grads_of(operands))
         for memory in memories_of(grads_of(operands)):
@@ -245,20 +233,18 @@ class DataFlow:
             norm = AbstractMemory()
             norm.level = level
             leaf = Family(AbstractNode(self._rounding(index, step)))
-            self._names[name] = {AbstractTensor({norm}, [leaf], made=False)}
+            self._names[name] = {AbstractTensor([norm], [leaf], made=False): None}
 
-    def _level(self, index: int, step: Step, operands: set[AbstractTensor]) -> Roundings:
+    def _level(self, index: int, step: Step, operands: Tensors) -> Roundings:
         """Return the roundings that reach the result of a computation: its operands', and its own."""
         level = level_of(memories_of(operands))
         if level or self._rounds(step):
-            level |= {self._rounding(index, step, gradient=False, from_exact=not level)}
+            level |= 1 << self._rounding(index, step, gradient=False, from_exact=not level)
         return level
 
-    def _write(
-        self, index: int, step: Step, targets: set[AbstractTensor], operands: set[AbstractTensor]
-    ) -> None:
+    def _write(self, index: int, step: Step, targets: Tensors, operands: Tensors) -> None:
         """A write reaches whatever shares the memory, and replaces what it overwrites as a whole."""
-        whole = overwrites(step.op) and targets == {memory.owner for memory in memories_of(targets)}
+        whole = overwrites(step.op) and targets.keys() == {each.owner for each in memories_of(targets)}
         values = [*step.args[1:], *(value for _, value in step.kwargs)]
         level = self._level(index, step, self._tensors([*refs(values)]) if whole else operands)
         if saves_by_hooks(step):
@@ -276,31 +262,32 @@ class DataFlow:
         for name in binds(step)[0 if class_of(step.op) else 1 :]:
             self._names[name] = self._made(index, step, operands, "self")
 
-    def _make(self, index: int, step: Step, operands: set[AbstractTensor]) -> None:
+    def _make(self, index: int, step: Step, operands: Tensors) -> None:
         kind = self._cast(index, step) if base(step.op) in CASTS else shows(step)
         for name in binds(step):
             self._names[name] = self._made(index, step, operands, kind if operands else "never")
 
-    def _made(self, index: int, step: Step, operands: set[AbstractTensor], kind: str) -> set[AbstractTensor]:
+    def _made(self, index: int, step: Step, operands: Tensors, kind: str) -> Tensors:
         """Return what a result may be; ``kind`` is a word of `Op.aliases`."""
-        memory = set() if kind == "never" else memories_of(operands)
-        families = set() if kind == "never" else families_of(operands)
+        memory = {} if kind == "never" else memories_of(operands)
+        families = {} if kind == "never" else families_of(operands)
         own = AbstractMemory()
         if kind != "always":
             own.level = self._level(index, step, operands)
             node = self._node(index, step, operands)
             if node.keeps:
                 node.keeps |= {own}
-            memory |= {own}
-            families |= {Family(node)}
+            memory[own] = None
+            families[Family(node)] = None
         made = AbstractTensor(memory, families, bool(operands) and (kind != "never" or self._recorded(step)))
         own.owner = made if kind == "never" else None
-        return {made, *operands} if kind == "self" else {made}
+        return {made: None, **operands} if kind == "self" else {made: None}
 
     def _cast(self, index: int, step: Step) -> str:
         """Return what a cast gives: a tensor that has the dtype is returned itself."""
-        before, after = self._seen[index - 1], self._seen[index]
-        pairs = [(before.get(x), after.get(y)) for x in reads(step)[:1] for y in binds(step)]
+        pairs = [
+            (self._seen(index - 1, x), self._seen(index, y)) for x in reads(step)[:1] for y in binds(step)
+        ]
         if step.kwargs or len(step.args) > 2 or not all(x and y for x, y in pairs):
             return "self"
         kept = all((x[_DTYPE], x[_DEVICE]) == (y[_DTYPE], y[_DEVICE]) for x, y in pairs if x and y)
@@ -311,40 +298,45 @@ class DataFlow:
     def _differentiate(self, index: int, step: Step, done: bool) -> None:
         """A run of the engine; one that was refused may have got half-way."""
         given: dict[str, list[Any]] = {"roots": [], "seeds": [], "inputs": [], "create_graph": []}
-        for part, value in (*zip(ENGINE[step.op], step.args, strict=False), *step.kwargs):
-            given.setdefault(KEYWORDS.get(part, part), []).append(value)
+        for part, value in (*zip(RUNS_OF_ENGINE[step.op], step.args, strict=False), *step.kwargs):
+            given.setdefault(PARTS_BY_KEYWORD.get(part, part), []).append(value)
         roots, seeds, inputs = ([*refs(given[part])] for part in ("roots", "seeds", "inputs"))
         begun, targets = self._tensors(seeds), self._tensors(inputs)
         # What is off is off by as much more as the gradient is larger that was passed in.
-        magnified = frozenset(self._number(Rounded(index, name, gradient=True)) for name in seeds)
+        magnified = EXACT
+        for name in seeds:
+            magnified |= 1 << self._number(Rounded(index, name, gradient=True))
         ran, arrived = carry(nodes_of(self._tensors(roots)), begun, magnified)
         # A leaf's own hooks are given the leaf itself, or its grad by the hook before them.
-        given_too = arrived.keys() | (grads_of(arrived) if self._hands_on_grads else set())
-        onto = (arrival.onto(frozenset()) for arrival in arrived.values())
-        self._passed = level_of(memories_of(given_too)).union(*onto)
+        given_too = dict.fromkeys(arrived) | (grads_of(arrived) if self._hands_on_grads else {})
+        self._passed = level_of(memories_of(given_too))
+        for arrival in arrived.values():
+            self._passed |= arrival.onto(EXACT)
         create = any(given["create_graph"])
         made = GradientsOfRun(self.roundings, ran, begun, create, crowded=len(arrived) > CROWD)
 
-        def gradient(arrival: Arrival, old: set[AbstractTensor]) -> AbstractTensor:
+        def gradient(arrival: Arrival, old: Tensors) -> AbstractTensor:
             return made.gradient(arrival, old, lambda: self._rounding(index, step))
 
         captures = step.op == "torch.autograd.grad"
         everyone = not captures and all(value is None for value in given["inputs"])
-        mine: list[set[AbstractTensor]] = [set() for _ in inputs]
+        mine: list[Tensors] = [{} for _ in inputs]
         asked = [self._tensors([name]) for name in inputs] if captures and done else []
         for tensor, arrival in arrived.items():
             for found, wanted in zip(mine, asked, strict=False):
                 if tensor in wanted:
-                    found.add(gradient(arrival, set()))
+                    found[gradient(arrival, {})] = None
             if tensor.made or everyone or (not captures and tensor in targets):
                 # Under create_graph the sum is a new tensor.
                 for memory in memories_of(tensor.grads) if not create else ():
                     memory.write(arrival.onto(memory.level))
-                tensor.grads = {*tensor.grads, gradient(arrival, tensor.grads)}
+                tensor.grads = {**tensor.grads, gradient(arrival, tensor.grads): None}
         if captures and done:
             for found, wanted in zip(mine, asked, strict=True):
-                found |= {gradient(Arrival(), set()) for _ in wanted - arrived.keys()}
-            handed_out = begun.union(*mine)
+                found |= {gradient(Arrival(), {}): None for _ in wanted.keys() - arrived.keys()}
+            handed_out = dict(begun)
+            for found in mine:
+                handed_out |= found
             for name, found in zip(binds(step), mine, strict=False):
                 # One gradient may be handed out twice, or be what it began as.
                 self._names[name] = sharing(handed_out, memories_of(found))

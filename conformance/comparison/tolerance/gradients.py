@@ -14,6 +14,7 @@ from conformance.comparison.tolerance.aliasing import (
     AbstractTensor,
     Arrival,
     Family,
+    Tensors,
     families_of,
     level_of,
     memories_of,
@@ -36,7 +37,7 @@ class GradientsOfRun:
         self,
         roundings: Any,
         ran: Iterable[AbstractNode],
-        begun: set[AbstractTensor],
+        begun: Tensors,
         create_graph: bool,
         crowded: bool,
     ) -> None:
@@ -45,12 +46,10 @@ class GradientsOfRun:
         self._before: set[AbstractNode] = set()
         self._kinds: dict[Any, tuple[AbstractTensor, AbstractMemory, AbstractNode]] = {}
 
-    def gradient(
-        self, arrival: Arrival, old: set[AbstractTensor], rounding: Callable[[], int]
-    ) -> AbstractTensor:
+    def gradient(self, arrival: Arrival, old: Tensors, rounding: Callable[[], int]) -> AbstractTensor:
         """Add what arrived to an old grad; the sum may still be, or be a view of, what it began as."""
         level = arrival.onto(level_of(memories_of(old)))
-        kind = self._roundings[max(arrival.roundings)] if arrival.roundings else None
+        kind = self._roundings[arrival.roundings.bit_length() - 1] if arrival.roundings else None
         if self._crowded and kind in self._kinds:
             made, memory, node = self._kinds[kind]
             memory.level |= level
@@ -74,5 +73,5 @@ class GradientsOfRun:
         """Let a gradient's node depend on all that the run passed."""
         node.parents = {*self._ran, *nodes_of(self._begun)}
         node.keeps = {memory}.union(*(each.keeps for each in self._ran))
-        node.operands = set().union(*(each.operands for each in self._ran))
+        node.operands = {tensor: None for each in self._ran for tensor in each.operands}
         node.rounds = any(each.rounds for each in self._ran)

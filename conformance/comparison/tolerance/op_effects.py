@@ -5,6 +5,7 @@ How errors move along a program is in ``dataflow``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 
 from conformance.program import LAYERS, OPTIMIZERS, SAVING_MODES, Step
@@ -38,6 +39,20 @@ ADAPTIVE = frozenset(["torch.optim.Adam", "torch.optim.AdamW"])
 
 ADAPTIVE_ULP = 16
 """The units that such a step may be off."""
+
+
+RUNS_OF_ENGINE: Mapping[str, tuple[str, ...]] = {
+    "backward": ("roots", "seeds", "retain_graph", "create_graph", "inputs"),
+    "torch.autograd.backward": ("roots", "seeds", "retain_graph", "create_graph", "seeds", "inputs"),
+    "torch.autograd.grad": ("roots", "inputs", "seeds", "retain_graph", "create_graph"),
+}
+"""The operations that run the engine, and the parts their leading arguments play."""
+
+PARTS_BY_KEYWORD = {
+    "tensors": "roots", "outputs": "roots",
+    "gradient": "seeds", "grad_tensors": "seeds", "grad_variables": "seeds", "grad_outputs": "seeds",
+}  # fmt: skip
+"""The parts of arguments that are passed by keyword."""
 
 
 @cache
