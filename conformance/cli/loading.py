@@ -11,15 +11,14 @@ from tempfile import TemporaryFile
 from typing import Annotated, Any
 
 import typer
-from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
 from conformance import adapters
 from conformance.adapters.capabilities import DEVICE_VARIABLE, IMPORT_VARIABLE
 from conformance.adapters.errors import AdapterError
 from conformance.cli.trouble import Trouble
+from conformance.cli.validating import validator
 from conformance.execution.claims import known_ops
-from conformance.execution.json_form import schema
 from conformance.grading.arguments import LIMITS
 from conformance.input_files import DATA, TEXT, read_file, read_lines
 from conformance.program import Program
@@ -128,7 +127,7 @@ def _check_recording(path: Path) -> None:
         forms = parse_recording(path.name, read_file(path, DATA))
     except OSError as exc:
         raise Trouble(f"cannot read {path}: {exc.strerror}", MADE_BY) from exc
-    line = Draft202012Validator(schema("recorded"))
+    line = validator("recorded")
     for number, form in enumerate(forms, 1):
         wrong = best_match(line.iter_errors(form))
         if wrong is not None:

@@ -20,6 +20,7 @@ import conformance
 from conformance import adapters
 from conformance.adapters.torch import DEVICE_VARIABLE, _driver
 from conformance.cli import main
+from conformance.cli.validating import validator
 from conformance.execution.json_form import schema, trace_to_json
 from conformance.execution.run import run
 from conformance.execution.trace import Refused, Trace, Unsupported
@@ -49,6 +50,12 @@ ROOT = Path(__file__).parents[2]
 def path(request) -> Path:
     """Each recording that comes with the project."""
     return request.param
+
+
+@pytest.fixture(scope="module")
+def validating():
+    """The validator that the command line reads recordings with."""
+    return validator("recorded")
 
 
 # -- the form --------------------------------------------------------------------------------------
@@ -128,11 +135,10 @@ def test_recordings_are_in_place():
     assert all(path.stat().st_size < 3_000_000 for path in IN_PLACE)
 
 
-def test_each_line_keeps_to_the_schema(path):
+def test_each_line_keeps_to_the_schema(path, validating):
     """Every line of the recordings fits the published schema."""
-    line = jsonschema.Draft202012Validator(schema("recorded"))
     forms = parse_recording(path.name, path.read_bytes())
-    assert [] == [error.message for form in forms for error in line.iter_errors(form)]
+    assert [] == [error.message for form in forms for error in validating.iter_errors(form)]
     assert to_text(path) == path.read_text(encoding="utf-8")
 
 
@@ -142,11 +148,12 @@ def to_text(path: Path) -> str:
     return "".join(to_lines(held.origin, (*held.cases.values(), *held.programs.values())))
 
 
-def test_the_schema_refuses_what_it_does_not_name():
+def test_the_schema_refuses_what_it_does_not_name(validating):
     """A misspelt fact, outcome or reason is an error, so that the schema test can fail."""
-    line = jsonschema.Draft202012Validator(schema("recorded"))
+    plain = jsonschema.Draft202012Validator(schema("recorded"))
     form = {"program": 1, "density": "end", "script": "", "steps": []}
-    assert line.is_valid(form)
+    assert plain.is_valid(form)
+    assert validating.is_valid(form)
     for spoiled in (
         form | {"density": "all"},
         form | {"steps": [{"seen": {"x": {"leaf": True}}}]},
@@ -158,7 +165,10 @@ def test_the_schema_refuses_what_it_does_not_name():
         {"format": 1},
         {"torch": "2.13.0"},
     ):
-        assert not line.is_valid(spoiled), spoiled
+        errors = [error.message for error in plain.iter_errors(spoiled)]
+        assert errors, spoiled
+        for _ in range(2):
+            assert errors == [error.message for error in validating.iter_errors(spoiled)]
 
 
 def test_every_case_passes_on_the_recorded_traces(path):

@@ -1,0 +1,28 @@
+"""Validating many JSON values that are much alike, as the lines of a recording are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from jsonschema import Draft202012Validator, validators
+
+from conformance.execution.json_form import schema
+
+
+def validator(name: str) -> Any:
+    """Return a validator by one of our schemas; what a definition was seen to fit, it looks at once."""
+    fitting: set[tuple[str, str]] = set()
+    definition = Draft202012Validator.VALIDATORS["$ref"]
+
+    def once(self: Any, reference: str, part: Any, within: Any) -> Iterator[Any]:
+        seen = reference, json.dumps(part)
+        if seen in fitting:
+            return
+        errors = list(definition(self, reference, part, within))
+        if not errors:
+            fitting.add(seen)
+        yield from errors
+
+    return validators.extend(Draft202012Validator, {"$ref": once})(schema(name))
