@@ -25,6 +25,7 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
+from benchmarks.mutant import mutants_here
 from conformance import adapters
 from conformance.comparison.compare import Diverge, compare
 from conformance.execution.isolate import survive
@@ -60,6 +61,7 @@ class Told:
     because: tuple[str, ...]
 
 
+@mutants_here()
 def told_of(rule: str, programs: int, seed: int, most: int) -> Told | None:
     """Judge a rule's mutant on the ``most`` first programs in which the rule fires; None if none differs."""
     spec = f"benchmarks.mutant:{rule}"

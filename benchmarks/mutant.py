@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
 
 from conformance import adapters
 from conformance.adapters.reference import Reference
 from specs.active_rules import knocked_out
 from specs.rule import RULES
+
+NAMED = f"{__name__}:"
+"""The beginning of each mutant's name."""
 
 
 class MutantReference(Reference):
@@ -24,6 +29,21 @@ class MutantReference(Reference):
     def stop(self, session: None) -> None:
         super().stop(session)
         self._without.close()
+
+
+@contextmanager
+def mutants_here() -> Iterator[None]:
+    """Have mutants live in this process: to start one for each takes longer than to judge it."""
+    load = adapters.load
+
+    def found(spec: str) -> Any:
+        return adapters.load_here(spec) if spec.startswith(NAMED) else load(spec)
+
+    adapters.load = found
+    try:
+        yield
+    finally:
+        adapters.load = load
 
 
 def __getattr__(name: str) -> MutantReference:

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from benchmarks import blame
-from conformance.adapters import load
+from benchmarks.mutant import mutants_here
+from conformance.adapters import load, load_here
 from conformance.comparison.compare import Agree, Diverge, Divergence, compare
 from conformance.execution.op_reach import EVERYTHING
 from conformance.execution.run import run
@@ -28,6 +29,7 @@ SHARED = "b = torch.ones(2)\nc = b[1:]\nd = c.neg()\n"
 """A program whose result depends on view/shares-storage."""
 
 
+@mutants_here()
 def judged_in_turn(rules: str, *texts: str) -> Tally:
     """The tally of a chunk of these programs about the reference without these rules."""
     sums = Sums(Chunk(f"benchmarks.mutant:{rules}", "reference", "prng", 0, 0, len(texts)))
@@ -104,7 +106,9 @@ def test_memory_that_is_not_shared_shows_before_a_value_does() -> None:
 def test_memory_is_compared_though_other_facts_differ() -> None:
     """A copy that is a leaf: without the rule the memory is its own, whatever else is otherwise."""
     text = "a = torch.ones(2, requires_grad=True)\nb = a.data\n"
-    right, without = (run(parse(text), load(side)) for side in ("reference", "benchmarks.mutant:data/cuts"))
+    right, without = (
+        run(parse(text), load_here(side)) for side in ("reference", "benchmarks.mutant:data/cuts")
+    )
     copied = replace(right, topology=without.topology)
     first = compare(right, copied).first
     assert "memory" == first.fact
@@ -115,7 +119,7 @@ def test_a_rule_without_which_the_fact_is_the_same_is_likelier_than_one_that_cha
     """A root is filled that retains nothing: without grad/only-leaves-are-filled it would retain, too."""
     text = "a = torch.ones(2, requires_grad=True)\nb = a.sum()\nb.backward()\n"
     rule = "grad/only-leaves-are-filled"
-    mutant = load(f"benchmarks.mutant:{rule}")
+    mutant = load_here(f"benchmarks.mutant:{rule}")
     right, without = (run(parse(text), side, EVERYTHING) for side in (load("reference"), mutant))
     grad = POSITION["grad"]
     facts, retained = right[2].facts["b"], without[2].facts["b"]

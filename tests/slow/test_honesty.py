@@ -30,6 +30,7 @@ from conformance.grading.rule_status import rule_statuses
 from conformance.grading.tally import Tally
 from conformance.program.parsing import ProgramError
 from conformance.report import Report, Status
+from conformance.report.value import Witnessed
 from graded_here import graded
 from specs.case import Case, cases
 from specs.fact import FACTS, UNSEEN
@@ -77,10 +78,12 @@ def drawn(side: str) -> tuple[tuple[Trace, Trace], ...]:
 @pytest.fixture(autouse=True)
 def _each_mutant_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(confirm, "without", _without)
+    monkeypatch.setattr(confirm, "compare", _compare)
 
 
 _own = confirm.without
 _mutants: dict[tuple[str, int], Trace] = {}
+_compared: dict[tuple[int, int], tuple[Trace, Trace, Any]] = {}
 
 
 def _without(rule: str, trace: Trace) -> Trace:
@@ -90,6 +93,14 @@ def _without(rule: str, trace: Trace) -> Trace:
     return _mutants[key]
 
 
+def _compare(right: Trace, mutant: Trace) -> Any:
+    """Compare two traces once; they are kept with the result, so that no other takes their place."""
+    key = id(right), id(mutant)
+    if key not in _compared:
+        _compared[key] = right, mutant, compare(right, mutant)
+    return _compared[key][-1]
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _traces_are_let_go() -> Iterator[None]:
     """Let go of the traces in the end: they make a process slow to fork, and to be searched for garbage."""
@@ -97,12 +108,16 @@ def _traces_are_let_go() -> Iterator[None]:
     for kept in (case_traces, drawn, held_of_all):
         kept.cache_clear()
     _mutants.clear()
+    _compared.clear()
 
 
 def held_by_cases(change: Change, side: str = "reference") -> frozenset[str]:
     """The rules that cases hold of a subject that shows a side's traces so changed."""
     witnessed = [judge_parsed(case, parsed, change(trace)) for case, parsed, trace in case_traces(side)]
-    by_rule = {rule: [each for each in witnessed if rule in each.rules] for rule in IN_FORCE}
+    by_rule: dict[str, list[Witnessed]] = {rule: [] for rule in IN_FORCE}
+    for each in witnessed:
+        for rule in by_rule.keys() & set(each.rules):
+            by_rule[rule].append(each)
     statuses = rule_statuses(IN_FORCE, Tally(), by_rule, limited=False)
     return frozenset(rule for rule, result in statuses.items() if result.status is Status.HELD)
 
@@ -128,7 +143,10 @@ def hiding(facts: frozenset[str]) -> Change:
     def hidden(values: tuple[Any, ...]) -> tuple[Any, ...]:
         if len(values) != len(FACTS):
             return values
-        return tuple(UNSEEN if index in places else value for index, value in enumerate(values))
+        shown = list(values)
+        for place in places:
+            shown[place] = UNSEEN
+        return tuple(shown)
 
     def observed(seen: Observation) -> Observation:
         return seen._replace(
