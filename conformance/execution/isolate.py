@@ -38,8 +38,6 @@ STARTING = 120.0
 TIMEOUT = 30.0
 """Seconds that one item, or one program in it, may take before it counts as hanging."""
 
-_FIRST, _LAST = "conformance.execution.before_imports", "conformance.execution.after_imports"
-
 FOR_ONE = ("torch", "conformance.grading.sources")
 """Modules that fresh processes find imported, where installed, so that no item is timed while torch is."""
 
@@ -169,11 +167,7 @@ class _Pool:
     def __init__(
         self, function: Callable[[Any], Any], preload: Iterable[str], alike: int, items_per_process: float
     ) -> None:
-        methods = multiprocessing.get_all_start_methods()
-        self.context: Any = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
-        if hasattr(self.context, "set_forkserver_preload"):
-            modules = list(preload)
-            self.context.set_forkserver_preload([_FIRST, *modules, _LAST] if modules else [])
+        self.context: Any = starting.finding_imported(preload)
         self.function, self.alike, self.items_per_process = function, alike, items_per_process
         # A worker clears the folder of this process away if this process cannot.
         self.folder = tempfile.mkdtemp(prefix="records-", dir=starting.folder_of_this_process())

@@ -5,12 +5,13 @@ the temporary folder of a process, and whether it lives still.
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 import os
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from multiprocessing import util
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,9 @@ _SAFE_PATH, _OURS = "PYTHONSAFEPATH", "while it begins"
 
 _BEGINNING = threading.RLock()
 _held: dict[str, int] = {}
+
+
+_FIRST, _LAST = "conformance.execution.before_imports", "conformance.execution.after_imports"
 
 
 class ProcessesKilled(Exception):
@@ -83,6 +87,16 @@ def _temporary_folder() -> str:
         return util.get_temp_dir()  # kept from here on
     finally:
         tempfile.tempdir = before
+
+
+def finding_imported(preload: Iterable[str]) -> Any:
+    """Return the context whose processes find modules imported, where a server forks them."""
+    methods = multiprocessing.get_all_start_methods()
+    context: Any = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+    if hasattr(context, "set_forkserver_preload"):
+        modules = list(preload)
+        context.set_forkserver_preload([_FIRST, *modules, _LAST] if modules else [])
+    return context
 
 
 def begin(process: Any) -> None:

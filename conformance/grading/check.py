@@ -337,8 +337,8 @@ def _cases(
 
 def dies_in_every(results: Sequence[Witnessed]) -> bool:
     """Tell whether an implementation has died in each case that it could run, and in enough of them."""
-    ran = [result for result in results if not result.unsupported]
-    return len(ran) >= ENOUGH_DEATHS and all(result.died for result in ran)
+    lives = any(not (result.died or result.unsupported) for result in results)
+    return not lives and sum(result.died for result in results) >= ENOUGH_DEATHS
 
 
 def despite_divergence(result: Witnessed, side: str) -> Witnessed:

@@ -8,17 +8,12 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-from conformance.adapters import load
-from conformance.grading.cases import run_cases
 from conformance.report import Report, Status
-from conformance.report.value import Witnessed
 from graded_here import graded
-from specs.case import cases
 
 ADAPTERS = Path(__file__).parents[1] / "adapters"
 sys.path.append(str(ADAPTERS))
@@ -84,13 +79,6 @@ def _found_by_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ADAPTERS))
 
 
-@cache
-def of_the_reference() -> dict[str, Witnessed]:
-    """The results of the reference, which is right each time: it runs the cases once for all bugs."""
-    chosen = [case for case in cases() if case.holds_for(load("reference").torch)]
-    return {result.case: result for result in run_cases("reference", chosen, 1)}
-
-
 def convicts(report: Report, *rules: str) -> None:
     """Assert that one of the rules is broken, or the first suspect, or any where none is broken; and that
     few others are blamed, too.
@@ -106,7 +94,7 @@ def convicts(report: Report, *rules: str) -> None:
 @pytest.mark.parametrize("bug", TRIED)
 def test_cases_convict_the_rule_that_a_bug_breaks(bug: str) -> None:
     """Everything else that fails is put down to it."""
-    report = graded(f"planted:having.{bug}", of_the_reference(), programs=0)
+    report = graded(f"planted:having.{bug}", programs=0)
     convicts(report, BUGS[bug][0])
 
 
@@ -121,7 +109,7 @@ def test_programs_alone_find_the_rule_that_a_bug_breaks(bug: str) -> None:
 @pytest.mark.parametrize("bug", TRIED_MORE)
 def test_cases_convict_a_rule_that_an_everyday_bug_breaks(bug: str) -> None:
     """Also where it is no exact absence of a rule, but for a few that are on record."""
-    report = graded(f"planted_more:having.{bug}", of_the_reference(), programs=0)
+    report = graded(f"planted_more:having.{bug}", programs=0)
     if bug in MISTOLD_BY_CASES:
         with pytest.raises(AssertionError):
             convicts(report, *MORE[bug][0])
