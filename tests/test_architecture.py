@@ -29,6 +29,7 @@ from sources import (
     imports,
     modules,
     name_of,
+    nodes,
     own_names,
     private_reads,
     public_names,
@@ -267,7 +268,7 @@ def test_raw_state_of_tensors_is_named_in_base_core_and_fidelity_alone():
     private = {name for name in Tensor.__slots__ if not name.startswith("__")} | {"_plain"}
 
     def named(path):
-        attributes = {node.attr for node in ast.walk(tree(path)) if isinstance(node, ast.Attribute)}
+        attributes = {node.attr for node in nodes(path) if isinstance(node, ast.Attribute)}
         return (attributes | strings(tree(path))) & private
 
     assert {} == those_with(named, [*(p for f in AROUND for p in files(f"reference_impl/{f}")), ADAPTER])
@@ -285,7 +286,7 @@ def test_state_stands_in_the_session_alone():
     """No module rebinds its globals, and none but a registry begins with an empty container."""
 
     def state(path):
-        rebound = [ast.unparse(node) for node in ast.walk(tree(path)) if isinstance(node, ast.Global)]
+        rebound = [ast.unparse(node) for node in nodes(path) if isinstance(node, ast.Global)]
         values = [node.value for node in tree(path).body if isinstance(node, (ast.Assign, ast.AnnAssign))]
         return rebound + [
             ast.unparse(value)

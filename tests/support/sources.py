@@ -30,11 +30,19 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """The nodes of the tree, walked once."""
+    return tuple(ast.walk(tree(path)))
+
+
+@cache
 def name_of(path: Path) -> str:
     """The path below the root."""
     return path.relative_to(ROOT).as_posix()
 
 
+@cache
 def dotted(path: Path) -> str:
     """The module's name as imports write it."""
     return name_of(path).removesuffix(".py").removesuffix("/__init__").replace("/", ".")
@@ -50,7 +58,7 @@ def imports(path: Path) -> tuple[str, ...]:
     """The dotted names that a file imports, also inside functions and for types alone."""
 
     def walk() -> Iterator[str]:
-        for node in ast.walk(tree(path)):
+        for node in nodes(path):
             if isinstance(node, ast.Import):
                 yield from (alias.name for alias in node.names)
             elif isinstance(node, ast.ImportFrom):
@@ -61,16 +69,27 @@ def imports(path: Path) -> tuple[str, ...]:
 
 
 @cache
+def all_dotted() -> frozenset[str]:
+    """The names of all modules of the three packages."""
+    return frozenset(map(dotted, modules()))
+
+
+@cache
 def imported_modules(path: Path) -> frozenset[str]:
     """The modules of the three packages that a file imports."""
-    names = {dotted(module) for module in modules()}
+    names = all_dotted()
     met = (name if name in names else name.rpartition(".")[0] for name in imports(path))
     return frozenset(met) & names - {dotted(path)}
 
 
-def documented(path: Path) -> Iterator[tuple[str, str]]:
+@cache
+def documented(path: Path) -> tuple[tuple[str, str], ...]:
     """Each docstring of a file, with the name of what it describes; those of values follow them."""
-    for node in ast.walk(tree(path)):
+    return tuple(_documented(path))
+
+
+def _documented(path: Path) -> Iterator[tuple[str, str]]:
+    for node in nodes(path):
         if isinstance(node, (ast.Module, ast.ClassDef)):
             for value, after in pairwise(node.body):
                 if isinstance(value, (ast.Assign, ast.AnnAssign)) and isinstance(after, ast.Expr):
@@ -99,7 +118,7 @@ def public_names(path: Path) -> set[str]:
 def own_names(path: Path) -> set[str]:
     """Every name that a file defines or assigns, attributes and slots among them."""
     found: set[str] = set()
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         if isinstance(node, (ast.ClassDef, *FUNCTIONS)):
             found.add(node.name)
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
@@ -113,7 +132,7 @@ def own_names(path: Path) -> set[str]:
 
 def private_reads(path: Path) -> Iterator[tuple[int, str]]:
     """The private attributes that a file reads or writes of anything but ``self``, by name or by string."""
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         name = ""
         if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") not in ("self", "cls"):
             name = node.attr
@@ -130,7 +149,7 @@ def used_elsewhere() -> frozenset[str]:
     for path in modules():
         known = {name.rpartition(".")[2]: name for name in imports(path)}
         found.update(known.values())
-        for node in ast.walk(tree(path)):
+        for node in nodes(path):
             if isinstance(node, ast.Attribute) and getattr(node.value, "id", None) in known:
                 found.add(f"{known[node.value.id]}.{node.attr}")
     return frozenset(found)
