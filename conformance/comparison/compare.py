@@ -137,16 +137,17 @@ class _Comparing:
         return True
 
     def facts(self, index: int, expected: Observation, actual: Observation) -> None:
+        found = actual.facts
         for name, wanted in expected.facts.items():
-            got = actual.facts.get(name)
+            got = found.get(name)
+            if wanted == got:
+                hidden = wanted.count(UNSEEN) if self.partial else wanted[-1] is UNSEEN
+                self.unseen += hidden
+                self.compared += len(wanted) - hidden
+                continue
             if got is None or len(got) != len(wanted):
                 self.compared += 1
                 self.differ(index, name, "bound", kind(wanted), kind(got), expected)
-                continue
-            if wanted == got:
-                hidden = wanted.count(UNSEEN)
-                self.unseen += hidden
-                self.compared += len(wanted) - hidden
                 continue
             for fact, x, y in zip(FACTS, wanted, got, strict=False):
                 if x is UNSEEN or y is UNSEEN:

@@ -99,21 +99,36 @@ class AbstractNode:
     """A recorded step: its operands' nodes, and what its gradient depends on.
 
     `keeps` is the memory that its gradient reads, `operands` the tensors whose memory it reads, whatever that
-    is by then, `rounds` says that computing it rounds whatever comes in,
-    and `hands_on` that it may pass on the very gradient it got. `rounding` is the number of what happens to
-    an inexact gradient here; later nodes have higher ones.
+    is by then, and `passed` what else it reads of both, if a run of the engine made it. `rounds` says that
+    computing it rounds whatever comes in, and `hands_on` that it may pass on the very gradient it got.
+    `rounding` is the number of what happens to an inexact gradient here; later nodes have higher ones.
     """
 
-    __slots__ = ("families", "hands_on", "keeps", "operands", "parents", "rounding", "rounds")
+    __slots__ = ("families", "hands_on", "keeps", "operands", "parents", "passed", "rounding", "rounds")
 
     def __init__(self, rounding: int) -> None:
         self.rounding = rounding
         self.parents: set[AbstractNode] = set()
         self.keeps: set[AbstractMemory] = set()
         self.operands: Tensors = {}
+        self.passed: Passed | None = None
         self.families: list[Family] = []
         self.rounds = False
         self.hands_on = True
+
+
+class Passed:
+    """The memory that nodes of one run of the engine read: each of its gradients was made from it."""
+
+    __slots__ = ("keeps", "operands")
+
+    def __init__(self, nodes: Iterable[AbstractNode]) -> None:
+        self.keeps: set[AbstractMemory] = set()
+        self.operands: Tensors = {}
+        for each in dict.fromkeys(source for node in nodes for source in (node, node.passed)):
+            if each is not None:
+                self.keeps |= each.keeps
+                self.operands |= each.operands
 
 
 class Family:
@@ -232,6 +247,7 @@ def carry(
     start, fresh = {*memories_of(seeds)}, {node: {AbstractMemory()} for node in order if not node.hands_on}
     for root in roots:
         at[root].add(level_of(start), start or {AbstractMemory()})
+    kept: dict[Passed | None, Roundings] = {None: EXACT}
     again = True
     while again:
         again = False
@@ -240,6 +256,10 @@ def carry(
             for tensor in dict.fromkeys(tensor for family in node.families for tensor in family.tensors):
                 found.setdefault(tensor, Arrival()).add(here.level, here.carriers, own)
             onward = here.level | level_of(node.keeps) | level_of(memories_of(node.operands))
+            passed = node.passed
+            if passed is not None and passed not in kept:
+                kept[passed] = level_of(passed.keeps) | level_of(memories_of(passed.operands))
+            onward |= kept[passed]
             if onward or node.rounds:
                 onward |= own | rounding
             for parent in node.parents:

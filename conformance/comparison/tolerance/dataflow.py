@@ -141,7 +141,10 @@ class DataFlow:
 
     def _rounding(self, index: int, step: Step, gradient: bool = True, from_exact: bool = True) -> int:
         """The number of a new rounding, of what the step binds or writes or of a gradient that reaches it."""
-        return self._number(Rounded(index, (*binds(step), *reads(step), "")[0], gradient, from_exact))
+        return self._number(self._own(index, step, gradient, from_exact))
+
+    def _own(self, index: int, step: Step, gradient: bool = True, from_exact: bool = True) -> Rounded:
+        return Rounded(index, (*binds(step), *reads(step), "")[0], gradient, from_exact)
 
     def _number(self, rounded: Rounded) -> int:
         self.roundings.append(rounded)
@@ -313,11 +316,10 @@ class DataFlow:
         for arrival in arrived.values():
             self._passed |= arrival.onto(EXACT)
         create = any(given["create_graph"])
-        made = GradientsOfRun(self.roundings, ran, begun, create, crowded=len(arrived) > CROWD)
-
-        def gradient(arrival: Arrival, old: Tensors) -> AbstractTensor:
-            return made.gradient(arrival, old, lambda: self._rounding(index, step))
-
+        own = self._own(index, step)
+        gradient = GradientsOfRun(
+            self.roundings, ran, begun, create, lambda: self._number(own), crowded=len(arrived) > CROWD
+        ).gradient
         captures = step.op == "torch.autograd.grad"
         everyone = not captures and all(value is None for value in given["inputs"])
         mine: list[Tensors] = [{} for _ in inputs]
@@ -325,15 +327,17 @@ class DataFlow:
         for tensor, arrival in arrived.items():
             for found, wanted in zip(mine, asked, strict=False):
                 if tensor in wanted:
-                    found[gradient(arrival, {})] = None
+                    found[gradient(arrival, EXACT)] = None
             if tensor.made or everyone or (not captures and tensor in targets):
-                # Under create_graph the sum is a new tensor.
-                for memory in memories_of(tensor.grads) if not create else ():
-                    memory.write(arrival.onto(memory.level))
-                tensor.grads = {**tensor.grads, gradient(arrival, tensor.grads): None}
+                old = EXACT
+                for memory in memories_of(tensor.grads) if tensor.grads else ():
+                    if not create:  # else the sum is a new tensor
+                        memory.write(arrival.onto(memory.level))
+                    old |= memory.level
+                tensor.grads = {**tensor.grads, gradient(arrival, old, nodes_of(tensor.grads)): None}
         if captures and done:
             for found, wanted in zip(mine, asked, strict=True):
-                found |= {gradient(Arrival(), {}): None for _ in wanted.keys() - arrived.keys()}
+                found |= {gradient(Arrival(), EXACT): None for _ in wanted.keys() - arrived.keys()}
             handed_out = dict(begun)
             for found in mine:
                 handed_out |= found

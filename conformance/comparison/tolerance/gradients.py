@@ -5,7 +5,7 @@ What arrives where is worked out in `aliasing.carry`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from conformance.comparison.tolerance.aliasing import (
@@ -14,10 +14,10 @@ from conformance.comparison.tolerance.aliasing import (
     AbstractTensor,
     Arrival,
     Family,
+    Passed,
+    Roundings,
     Tensors,
     families_of,
-    level_of,
-    memories_of,
     nodes_of,
     sharing,
 )
@@ -39,22 +39,29 @@ class GradientsOfRun:
         ran: Iterable[AbstractNode],
         begun: Tensors,
         create_graph: bool,
+        rounding: Callable[[], int],
         crowded: bool,
     ) -> None:
         self._roundings, self._ran, self._begun = roundings, list(ran), begun
-        self._create, self._crowded = create_graph, crowded
+        self._create, self._rounding, self._crowded = create_graph, rounding, crowded
+        self._passed = Passed(self._ran) if create_graph else None
+        self._rounds = create_graph and any(node.rounds for node in self._ran)
         self._before: set[AbstractNode] = set()
         self._kinds: dict[Any, tuple[AbstractTensor, AbstractMemory, AbstractNode]] = {}
 
-    def gradient(self, arrival: Arrival, old: Tensors, rounding: Callable[[], int]) -> AbstractTensor:
-        """Add what arrived to an old grad; the sum may still be, or be a view of, what it began as."""
-        level = arrival.onto(level_of(memories_of(old)))
+    def gradient(
+        self, arrival: Arrival, old: Roundings, earlier: Collection[AbstractNode] = ()
+    ) -> AbstractTensor:
+        """Add what arrived to an old grad of these roundings and nodes. The sum may be, or be a view of,
+        what it began as.
+        """
+        level = arrival.onto(old)
         kind = self._roundings[arrival.roundings.bit_length() - 1] if arrival.roundings else None
         if self._crowded and kind in self._kinds:
             made, memory, node = self._kinds[kind]
             memory.level |= level
         else:
-            memory, node = AbstractMemory(level), AbstractNode(rounding())
+            memory, node = AbstractMemory(level), AbstractNode(self._rounding())
             if kind is not None:  # it has the dtype of where it arrived, not the root's
                 self._roundings[node.rounding] = kind
             if self._create:
@@ -64,14 +71,14 @@ class GradientsOfRun:
         for carrier in arrival.carriers:
             memory.may_be(carrier)
         if self._create:  # later gradients may have come through earlier ones
-            node.parents |= nodes_of(old) | self._before
+            node.parents |= self._before
+            node.parents.update(earlier)
             self._before.add(node)
-        made.join(families_of(sharing(self._begun, arrival.carriers)))
+        if self._begun:
+            made.join(families_of(sharing(self._begun, arrival.carriers)))
         return made
 
     def _record(self, node: AbstractNode, memory: AbstractMemory) -> None:
         """Let a gradient's node depend on all that the run passed."""
         node.parents = {*self._ran, *nodes_of(self._begun)}
-        node.keeps = {memory}.union(*(each.keeps for each in self._ran))
-        node.operands = {tensor: None for each in self._ran for tensor in each.operands}
-        node.rounds = any(each.rounds for each in self._ran)
+        node.keeps, node.passed, node.rounds = {memory}, self._passed, self._rounds
