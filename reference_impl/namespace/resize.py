@@ -39,6 +39,7 @@ from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.core.views import AsStridedBackward0, change_history
 from reference_impl.fidelity.zero_tensor import ZeroTensor
 from reference_impl.namespace.attributes import Storage
+from reference_impl.namespace.conjugated import is_conj
 from specs.layout import without_elements
 from specs.ops import load, overloads
 
@@ -198,6 +199,8 @@ def set_(
     else:
         if isinstance(source, ZeroTensor):
             source = _materialized(source)
+        elif isinstance(source, Tensor) and is_conj(source) != is_conj(self):
+            source = source.detach().conj() if by("resize/set-takes-memory") else source
         is_tensor = isinstance(source, Tensor)
         array = array_of(source) if is_tensor else source.memory
         storage = storage_of(source) if is_tensor else source.memory

@@ -52,6 +52,22 @@ def set_takes_memory_of_one_dtype():
         plain.sum().backward()
 
 
+def set_takes_memory_and_no_conjugate_bit():
+    """The memory of a conjugate is shown as it is; a conjugate shows any memory conjugated.
+
+    Rule: resize/set-takes-memory.
+    """
+    x = torch.tensor([1 + 2j])
+    y = torch.tensor([0j])
+    y.set_(x.conj())
+    assert y.tolist() == [1 + 2j] and y.is_conj() is False
+    y.mul_(2)
+    assert x.tolist() == [2 + 4j]
+    z = torch.tensor([0j]).conj()
+    z.set_(x)
+    assert z.tolist() == [2 - 4j] and z.is_conj() is True
+
+
 def set_on_a_view_rewrites_its_base():
     """As any write through a view does; the base keeps its elements and loses its gradient.
 

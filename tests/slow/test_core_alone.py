@@ -45,6 +45,7 @@ NEEDS_MORE = {
     "op_made/tensors_are_made_of_numbers": "it calls torch.Tensor()",
     "op_products/a_vector_times_a_matrix_begins_at_version_one": "its kernel counts as a write",
     "resize/output_that_does_not_fit_is_resized": "it gives out=",
+    "resize/set_takes_memory_and_no_conjugate_bit": "conjugates are shown apart",
     "write_memory/an_element_that_is_shown_twice_is_filled_where_it_is_named": "it writes some elements",
 }
 """The cases that the core alone fails although they name no rule of those places, each with its reason."""
