@@ -40,8 +40,9 @@ def unpacked(tmp_path_factory) -> Path:
         [sys.executable, "-c", build, "-q", "sdist"], cwd=folder / "clean", check=True, capture_output=True
     )
     (archive,) = (folder / "clean" / "dist").glob("*.tar.gz")
+    safely = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}  # since Python 3.11.4
     with tarfile.open(archive) as packed:
-        packed.extractall(folder / "unpacked", filter="data")
+        packed.extractall(folder / "unpacked", **safely)
     (top,) = (folder / "unpacked").iterdir()
     return top
 
