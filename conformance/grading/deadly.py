@@ -1,8 +1,7 @@
 """Reduction of a program that kills its process.
 
-Each candidate runs in a child of a process that has the implementation loaded, so that a try takes
-milliseconds. A device of CUDA does not survive a fork: there each candidate has a process of its own, which
-takes seconds, and fewer are tried.
+Each candidate runs in a child of a process that has torch imported, so that a try takes milliseconds. A
+device of CUDA does not survive a fork: that process leaves it alone, and each child begins with it.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from conformance.grading.isolated import run_isolated
 from conformance.program import Program
 from conformance.program.shrink import shrink_program
 
-CHECKS, CHECKS_ALONE = 400, 40
-"""The most candidates that are tried, in children and in processes of their own."""
+Limits = tuple[int, int]
+"""The most candidates that are tried, and the seconds that each may take; one that takes longer hangs."""
 
-LONGEST, LONGEST_ALONE = 2, 20
-"""Seconds that a candidate may take; one that takes longer hangs. A fresh process begins with the device."""
+IN_A_CHILD, ON_CUDA, IN_A_NEW_PROCESS = (400, 2), (100, 20), (40, 20)
+"""The limits in children, in children that begin with a device, and in processes that begin with torch."""
 
 HANGS = "no answer"
 """The beginning of what is said of a program that hangs."""
@@ -35,8 +34,9 @@ Death = tuple[str, int]
 Job = tuple[Program, str, str, str]
 """A program, the side and the density at which it dies, and how."""
 
-Dies = Callable[[Program, str, str], Death | None]
-"""Runs a program on a side at a density, and tells how that ends the process, if it does."""
+Dies = Callable[[Program, str, str, int], Death | None]
+"""Runs a program on a side at a density for so many seconds, and tells how that ends the process, if it does.
+"""
 
 
 def shrink_deadly(program: Program, side: str, density: str, death: Death) -> Program:
@@ -45,31 +45,32 @@ def shrink_deadly(program: Program, side: str, density: str, death: Death) -> Pr
     The program itself, cut at that step, where it is not seen to die again.
     """
     job = (Program(program.steps[: death[1] + 1]), side, density, death[0])
-    if not _forks(adapters.load(side)):
-        return _shrunk(job, _in_a_new_process, CHECKS_ALONE)
-    (found,) = survive(_shrunk, [job], preload=FOR_ONE, timeout=LONGEST * CHECKS)
+    if not _forks():
+        return _shrunk((job, IN_A_NEW_PROCESS), _in_a_new_process)
+    begins = getattr(adapters.load(side), "device", "cpu") == "cuda"
+    checks, seconds = limits = ON_CUDA if begins else IN_A_CHILD
+    (found,) = survive(_shrunk, [(job, limits)], preload=FOR_ONE, timeout=checks * seconds)
     return job[0] if isinstance(found, Died) else found
 
 
-def _shrunk(job: Job, dies: Dies | None = None, checks: int = CHECKS) -> Program:
-    program, side, density, how = job
+def _shrunk(limited: tuple[Job, Limits], dies: Dies | None = None) -> Program:
+    (program, side, density, how), (checks, seconds) = limited
     dies = dies or _in_a_process
     op = program.steps[-1].op
 
     def still_dies(candidate: Program) -> bool:
-        death = dies(candidate, side, density)
+        death = dies(candidate, side, density, seconds)
         return death is not None and death[0] == _kind(how) and candidate[death[1]].op == op
 
     if not still_dies(program):
         return program
     small = shrink_program(program, still_dies, checks).program
-    death = dies(small, side, density)
+    death = dies(small, side, density, seconds)
     return small if death is None else Program(small.steps[: death[1] + 1])
 
 
-def _forks(adapter: object) -> bool:
-    """Tell whether a child of this process can use the implementation."""
-    return hasattr(os, "fork") and getattr(adapter, "device", "cpu") != "cuda"
+def _forks() -> bool:
+    return hasattr(os, "fork")
 
 
 def _kind(how: str) -> str:
@@ -77,21 +78,21 @@ def _kind(how: str) -> str:
     return HANGS if how.startswith(HANGS) else how
 
 
-def _in_a_new_process(program: Program, side: str, density: str) -> Death | None:
+def _in_a_new_process(program: Program, side: str, density: str, seconds: int) -> Death | None:
     """Run a program in a process of its own; return its death, if it dies."""
-    trace = run_isolated(program, side, density, LONGEST_ALONE)
+    trace = run_isolated(program, side, density, seconds)
     found = ((seen.crash, index) for index, seen in enumerate(trace.observations))
     return next(((_kind(crash), index) for crash, index in found if crash is not None), None)
 
 
-def _in_a_process(program: Program, side: str, density: str) -> Death | None:
-    """Run a program in a child of this process; return its death, if it dies."""
+def _in_a_process(program: Program, side: str, density: str, seconds: int) -> Death | None:
+    """Run a program in a child of this process, which leaves the side alone; return its death, if it dies."""
     read, write = os.pipe()
     gc.freeze()  # else the child's collector writes to all that it shares with this process
     child = os.fork()
     if child == 0:
         os.close(read)
-        _run(program, side, density, lambda number: os.write(write, b"."))
+        _run(program, side, density, seconds, lambda number: os.write(write, b"."))
     os.close(write)
     with open(read, "rb") as steps:
         at = max(len(steps.read()) - 1, 0)
@@ -103,11 +104,11 @@ def _in_a_process(program: Program, side: str, density: str) -> Death | None:
     return (f"exit code {code}", at) if code else None
 
 
-def _run(program: Program, side: str, density: str, begin: Callable[[int], object]) -> None:
+def _run(program: Program, side: str, density: str, seconds: int, begin: Callable[[int], object]) -> None:
     """Run a program and end the process."""
     try:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.alarm(LONGEST)
+        signal.alarm(seconds)
         silent = os.open(os.devnull, os.O_WRONLY)
         os.dup2(silent, 1)
         os.dup2(silent, 2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+import torch
 
 from conformance.adapters import load
 from conformance.comparison.known_crashes import issue_of, records, words_of
@@ -58,10 +59,40 @@ def test_a_deadly_program_is_reduced(adapter, op, operand, how):
 
 
 def test_a_new_process_for_each_candidate_gives_the_same(adapter, monkeypatch):
-    """It is the way where a device does not survive a fork."""
-    monkeypatch.setattr(deadly, "_forks", lambda adapter: False)
+    """It is the way where the system has no fork."""
+    monkeypatch.setattr(deadly, "_forks", lambda: False)
     program = parse(LONG.format(op="mul", operand="2.0"))
     small = shrink_deadly(program, adapter, "each", ("SIGSEGV", 4))
+    assert ["torch.tensor", "mul"] == [step.op for step in small]
+
+
+BEGINS_WITH_ITS_DEVICE = """
+device = "cuda"
+began = os.getpid()
+def start():
+    assert began == os.getpid(), "the device was begun before the fork"
+"""
+
+ON_CUDA = """
+import torch
+device = "cuda"
+def start(): torch.ones(2, device="cuda").sum().item()
+"""
+
+
+@pytest.mark.parametrize(
+    "device",
+    [BEGINS_WITH_ITS_DEVICE, pytest.param(ON_CUDA, marks=pytest.mark.device)],
+    ids=["made up", "CUDA"],
+)
+def test_a_device_that_does_not_survive_a_fork_is_begun_in_each_child(device, tmp_path):
+    """The process that forks leaves it alone."""
+    if device is ON_CUDA and not torch.cuda.is_available():
+        pytest.skip("needs a CUDA device")
+    path = tmp_path / "deadly_on_cuda.py"
+    path.write_text(ADAPTER + device, encoding="utf-8")
+    program = parse(LONG.format(op="mul", operand="2.0"))
+    small = shrink_deadly(program, str(path), "each", ("SIGSEGV", 4))
     assert ["torch.tensor", "mul"] == [step.op for step in small]
 
 

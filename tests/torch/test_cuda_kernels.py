@@ -78,6 +78,20 @@ def test_another_check_of_the_same_counts_as_the_refusal_it_is(as_cuda):
         assert taken == (as_the_cpu_says(own, reference)[2].outcome == reference[2].outcome)
 
 
+def test_a_copy_to_cuda_warns_twice_of_what_it_converts(as_cuda):
+    """It converts by a copy of its own; a user sees one warning, since PyTorch gives it once a process."""
+    text = "n = torch.tensor([complex(1.0, 2.0)])\nt = n.to('cuda:0', torch.float32)\n"
+    trace, reference = traces(text)
+    assert ("data/complex-to-real-warns",) == trace[1].warnings
+    for seen, agrees in (
+        (trace[1].warnings * 2, True),
+        ((), False),
+        (("grad/non-leaf-read-warns",) * 2, False),
+    ):
+        own = as_the_cpu_says(replaced(trace, trace[1]._replace(warnings=seen)), reference)
+        assert agrees == (own[1].warnings == reference[1].warnings)
+
+
 def test_a_backward_that_records_runs_in_the_thread_that_asks():
     """Threads of devices number their nodes by all that they ever made, and a later backward goes by that."""
     adapter = Torch(torch, "cuda")
