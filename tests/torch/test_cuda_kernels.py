@@ -50,6 +50,23 @@ def test_what_is_on_the_cpu_is_run(as_cuda):
     assert DONE == trace[4].outcome
 
 
+def test_what_was_refused_on_the_cpu_before_hides_no_assertion(as_cuda):
+    """The first refusal that is an assertion on the device ends the comparison, not the first of its kind."""
+    both = INDEXED.format(there="") + INDEXED.format(there=", device='cuda'")
+    trace, _ = traces(both)
+    assert Refused("op/index-range") == trace[2].outcome
+    assert isinstance(trace[6].outcome, Unsupported)
+
+
+@pytest.mark.parametrize(("size", "ends"), [(0, True), (2, False)])
+def test_an_index_of_no_elements_may_be_of_any_dtype(as_cuda, size, ends):
+    """CUDA looks at the dtype in the loop over the elements; where it does not, the comparison ends."""
+    trace, reference = traces(f"b = torch.ones({size}, device='cuda')\nd = b.index_select(0, b)\n")
+    assert Refused("op/index-dtype") == reference[1].outcome
+    seen = as_the_cpu_says(replaced(trace, trace[1]._replace(outcome=DONE)), reference)
+    assert ends == isinstance(seen[1].outcome, Unsupported)
+
+
 @pytest.mark.parametrize("by", ["torch", "reference"])
 def test_a_kernel_that_one_of_both_lacks_ends_the_comparison(as_cuda, by):
     """Kernels are no matter of autograd; nothing is compared after the step."""
