@@ -59,12 +59,14 @@ def pytest_configure(config: pytest.Config) -> None:
     Rules are held against the torch that is installed, on the device that is asked for; where that is not
     there, this is said once and no test runs. It is loaded before any test runs, since torch counts the
     devices there are when the first backward of a process runs. Without torch `tests/explain` runs all the
-    same, with the rules of the release modelled.
+    same, with the rules of the release modelled. Where other processes run the tests, only these load it.
     """
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     participants.WITHOUT_TORCH = PRELOAD  # one server starts the processes of all tests, and most want torch
     with suppress(PackageNotFoundError):
         set_torch_release(version("torch"))
+    if DEVICE_VARIABLE not in os.environ and config.getoption("numprocesses", None):
+        return
     try:
         load("torch")
     except AdapterError as error:
