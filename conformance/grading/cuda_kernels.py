@@ -87,7 +87,7 @@ def as_the_cpu_says(trace: Trace, reference: Trace) -> Trace:
     """Return torch's trace with refusals that are CUDA's own as what they are on the CPU, or unsupported."""
     observations = list(trace.observations)
     for at, (seen, wanted) in enumerate(zip(trace.observations, reference.observations, strict=True)):
-        if None not in (seen.warnings, wanted.warnings) and _given_once(seen) == _given_once(wanted):
+        if _warns_again(seen, wanted):
             seen = observations[at] = seen._replace(warnings=wanted.warnings)
         ours, theirs = _rule(wanted), _rule(seen)
         if ours == theirs or not _is_there(reference, at):
@@ -103,8 +103,14 @@ def as_the_cpu_says(trace: Trace, reference: Trace) -> Trace:
     return replace(trace, observations=tuple(observations))
 
 
-def _given_once(seen: Observation) -> tuple[str, ...]:
-    warnings = seen.warnings or ()
+def _warns_again(seen: Observation, wanted: Observation) -> bool:
+    """Tell whether a step warns as the reference does, but for what CUDA's copies give twice."""
+    if not seen.warnings or not wanted.warnings or len(seen.warnings) <= len(wanted.warnings):
+        return False
+    return _given_once(seen.warnings) == _given_once(wanted.warnings)
+
+
+def _given_once(warnings: tuple[str, ...]) -> tuple[str, ...]:
     pairs = zip(("", *warnings), warnings, strict=False)
     return tuple(warning for before, warning in pairs if not before == warning == GIVEN_TWICE)
 
