@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 from conformance.targets.environments import Absent, environment
@@ -84,6 +85,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--record", action="store_true", help="write down what comes instead of comparing it")
     options = parser.parse_args(arguments)
     paths = [FOLDER / f"{Path(name).stem}.md" for name in options.name] or sorted(FOLDER.glob("*.md"))
+    for path in paths:
+        if not path.is_file():
+            near = get_close_matches(path.stem, [each.stem for each in FOLDER.glob("*.md")])
+            parser.error(f"there is no finding {path.stem}" + (f"; did you mean {near[0]}?" if near else ""))
     counts = {"as recorded": 0, "differs": 0, "skipped": 0}
     for path in paths:
         if path.name == "README.md":

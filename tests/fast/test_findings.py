@@ -67,3 +67,14 @@ def test_a_finding_whose_script_is_too_long_is_refused(tmp_path):
     path = _write(tmp_path, "1)\n" * 11 + "(", 1, "1")
     with pytest.raises(ValueError, match="more than 10 lines"):
         Finding.read(path)
+
+
+def test_a_finding_that_is_none_is_told_with_one_near_it(capsys):
+    """A name that was mistyped is no traceback."""
+    with pytest.raises(SystemExit) as ended:
+        findings.main(["paddle-prod-of-zeros"])
+    assert 2 == ended.value.code
+    assert (
+        "there is no finding paddle-prod-of-zeros; did you mean paddle-prod-of-zero?"
+        in capsys.readouterr().err
+    )
