@@ -109,6 +109,16 @@ def test_a_copy_to_cuda_warns_twice_of_what_it_converts(as_cuda):
         assert agrees == (own[1].warnings == reference[1].warnings)
 
 
+def test_a_copy_that_stays_on_the_cpu_warns_once(as_cuda):
+    """A second warning there is a difference, whatever else the program has on a device."""
+    text = (
+        "n = torch.tensor([complex(1.0, 2.0)])\nt = n.to(torch.float32)\nx = torch.ones(2, device='cuda')\n"
+    )
+    trace, reference = traces(text)
+    twice = replaced(trace, trace[1]._replace(warnings=trace[1].warnings * 2))
+    assert as_the_cpu_says(twice, reference)[1].warnings != reference[1].warnings
+
+
 def test_a_backward_that_records_runs_in_the_thread_that_asks():
     """Threads of devices number their nodes by all that they ever made, and a later backward goes by that."""
     adapter = Torch(torch, "cuda")
