@@ -22,16 +22,16 @@ import planted_more  # noqa: E402, F401 - registers bugs
 from planted import BUGS  # noqa: E402
 from planting import MORE  # noqa: E402
 
-RARE = {"flag_of_a_non_leaf_dropped": 800, "hooks_in_reverse": 300}
+RARE = {"flag_of_a_non_leaf_dropped": 800, "hooks_in_reverse": 300, "tensors_are_packed_twice": 300}
 """Programs that it takes to meet a bug that few programs meet."""
 NAMED_BY_PROGRAMS = {
     "tensors_are_packed_twice": "saved_hooks/pack-and-unpack",
     "reshape_always_copies": "view/reshape-copies-when-it-must",
-    "functions_may_be_differentiated_twice": "double/create-graph-records",
+    "functions_may_be_differentiated_twice": "mode/no-grad-records-nothing",
     "retain_grad_on_a_leaf_refused": "requires_grad/flag-at-creation",
 }
 """Bugs whose rule only cases can show, with the rule that programs name instead."""
-OTHERS = 5
+OTHERS = 6
 """The most other rules that may be blamed with it."""
 SOAKING = os.environ.get("HYPOTHESIS_PROFILE") == "soak"
 TRIED = list(BUGS) if SOAKING else list(BUGS)[::6]
@@ -48,24 +48,18 @@ MISTOLD_BY_PROGRAMS = {
     "functions_save_copies": "one program shows it, in which a view was saved",
     "hooks_of_leaves_run_before_accumulation": "they run in a call of grad(), too: its rule is blamed first",
     "leaves_share_their_first_grads": "one program shows it, and no rule without which memory is shared so",
-    "retained_grads_accumulate_in_place": "one program shows it, in which a grad required grad",
+    "roots_are_walked_one_by_one": "one program shows it, whose roots are the same: several roots are blamed",
     "once_differentiable_ignored": "without the rule its results would have no history, as under no_grad",
 }
 """The same of programs alone."""
 RARELY_MET_BY_PROGRAMS = {
+    "assigned_grads_are_broadcast",
     "flags_obey_no_grad",
-    "gradients_for_numbers_are_dropped",
     "hooks_of_all_are_called_for_each",
-    "hooks_on_plain_tensors_allowed",
-    "materialize_grads_ignored",
-    "modes_stay_after_an_error",
     "outer_saved_hooks_are_called_too",
     "results_of_hooks_are_broadcast",
-    "roots_are_walked_one_by_one",
+    "retained_grads_accumulate_in_place",
     "state_is_not_detached",
-    "surplus_gradients_are_dropped",
-    "writes_cast_their_result",
-    "zero_grad_makes_new_zeros",
 }
 """Everyday bugs that 200 programs may not meet: cases do."""
 ALONE = {"source": "prng", "cases": False}
@@ -134,12 +128,15 @@ def test_programs_alone_tell_of_an_everyday_bug(bug: str) -> None:
 
 
 def test_one_difference_in_nearly_all_programs_is_one_finding() -> None:
-    """Its rule is broken; of the programs what else they show is compared."""
+    """Its rule is broken; of the programs what else they show is compared. The others come from what the
+    adapter does to keep grads: it calls `retain_grad()` in places where it is refused, or shows.
+    """
     report = graded(str(ADAPTERS / "keeping_grads.py"), programs=60, **ALONE)
     convicts(report, "grad/only-leaves-are-filled")
     assert ("grad/only-leaves-are-filled",) == report.findings[0].explained_by
     assert report.totals.diverge >= 50
-    assert len(report.findings) <= 2
+    assert report.findings[0].alike >= 45
+    assert len(report.findings) <= 5
 
 
 def test_nearly_all_everyday_bugs_are_told_right() -> None:
@@ -148,4 +145,4 @@ def test_nearly_all_everyday_bugs_are_told_right() -> None:
     assert recorded <= {*BUGS, *MORE}
     assert len(MISTOLD_BY_CASES) <= len(MORE) * 0.07
     assert len(MISTOLD_BY_PROGRAMS) <= len(MORE) * 0.15
-    assert len(RARELY_MET_BY_PROGRAMS) <= len(MORE) * 0.21
+    assert len(RARELY_MET_BY_PROGRAMS) <= len(MORE) * 0.12

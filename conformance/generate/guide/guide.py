@@ -40,7 +40,7 @@ EXACT, ROUNDING = "exact", "rounding"
 
 DENSITY = weighted({"end": 1, "touched": 1, "each": 2})
 LENGTHS = (8, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 17, 19, 21, 24, 27, 31, 35, 40, 40)
-"""Least numbers of steps; programs mostly have one or two more."""
+"""Least numbers of steps that are not refused; programs mostly have one or two more."""
 _LONGER = tuple(sum(length > steps for length in LENGTHS) for steps in range(max(LENGTHS)))
 """The number of lengths that are above so many steps."""
 LEAST_STEPS = 4
@@ -53,7 +53,7 @@ _NO_END = 12
 """One program in so many may end without a backward."""
 _DTYPES = ("float64", "float32", "float32", "int64", "bool", "complex128", "complex64", "float16", "bfloat16")
 
-TURNS = tuple(product((False,) * 3 + (True,), (False, True), (False,) * 9 + (True,), (False,) * 19 + (True,)))
+TURNS = tuple(product((False,) * 2 + (True,), (False, True), (False,) * 7 + (True,), (False,) * 19 + (True,)))
 """Kinds of turn: drawn unchecked, taking up a pending follow-up, entering a grad mode, rebinding a name."""
 
 MODE_NESTINGS = weighted({
@@ -163,7 +163,7 @@ class Guide:
                 state.schedule(opener, None)
 
     def turn(self) -> bool:
-        """Draw a step, sometimes with one that it needs first; one turn in four is unchecked."""
+        """Draw a step, sometimes with one that it needs first; one turn in three is unchecked."""
         state = self.state
         pick = state.pick
         unchecked, follow, enter, state.rebind = pick(TURNS)
@@ -193,10 +193,11 @@ class Guide:
     def go_on(self) -> bool:
         """Draw a turn, or that there is none any more, so that programs are as long as `LENGTHS` says.
 
-        It is drawn turn by turn, not once before all: then a shrinker can leave out turns.
+        It is drawn turn by turn, not once before all: then a shrinker can leave out turns. Steps that were
+        refused do not count, so that errors cost nothing of what else a program does.
         """
         state, chance = self.state, next(self._choices.words)
-        steps = len(state.steps)
+        steps = len(state.steps) - state.refused
         if state.names_used > _MOST_NAMES or steps >= len(_LONGER) or (not chance and steps >= LEAST_STEPS):
             return False  # NB: of few operations there may be nothing to draw, and names run out
         longer, all_of_them = _LONGER[steps], _LONGER[self._steps]

@@ -66,7 +66,7 @@ STEPS = tuple(
 """Kinds of step, first those that are always drawn, then by feature."""
 
 TOSSED = DEVICES - 1
-"""The features that are drawn with even chances: all but DEVICES."""
+"""The features that are drawn one by one, each with a chance of five in eight: all but DEVICES."""
 _IN_A_GROUP = 400
 """So many of 2048 programs are of a group."""
 _COMPLEX = 160
@@ -91,8 +91,8 @@ def draw_features(choices: Any, mask: int) -> int:
     The highest bits say whether the program is of one of the GROUPS, and of which. Every other one with
     layers has nothing that some of these leave out, nor has one in eight of those that differentiate each op.
     """
-    k = next(choices.words) << 16 | next(choices.words)  # a word has 16 bits, fewer than are needed
-    drawn = k & TOSSED | _EAGER[k >> TOSSED.bit_length() & 3]
+    k, more, yet_more = (next(choices.words) << 16 | next(choices.words) for _ in range(3))
+    drawn = (k | more & yet_more) & TOSSED | _EAGER[k >> TOSSED.bit_length() & 3]
     k >>= TOSSED.bit_length() + 2
     if k < _IN_A_GROUP:
         drawn |= GROUPS[k * len(GROUPS) // _IN_A_GROUP]

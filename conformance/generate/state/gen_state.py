@@ -67,16 +67,16 @@ class GenState:
     ``below`` and ``pick`` are the source of choices. ``unchecked``: the step is drawn without regard to
     validity. ``rebind``: its result takes a used name, that of ``replaced``. ``mode`` is the nesting of grad
     modes for ``mode_turns`` more turns; recording is off for ``no_grad_turns`` more turns; ``inference``:
-    the program has been in inference mode. ``indices``: there may be tensors of int64. ``tensors`` are those
-    on the current ``device``; ``by_device`` holds those on each, if the program uses devices. ``modules`` are
-    the modules made so far.
+    the program has been in inference mode. ``refused`` is the number of steps that the oracle refused.
+    ``indices``: there may be tensors of int64. ``tensors`` are those on the current ``device``; ``by_device``
+    holds those on each, if the program uses devices. ``modules`` are the modules made so far.
     """
 
     __slots__ = (
         "always_grad", "below", "by_device", "device", "dtype", "dtypes", "env", "features",
         "float_dtypes", "focus", "full_api", "indices", "inference", "mode", "mode_turns",
         "modules", "names_used", "no_grad_turns", "numbers", "oracle", "pending", "pick",
-        "raw_state", "rebind", "replaced", "rounding", "run", "shapes", "steps", "supports",
+        "raw_state", "rebind", "refused", "replaced", "rounding", "run", "shapes", "steps", "supports",
         "tensors", "unchecked", "vocabulary",
     )  # fmt: skip
 
@@ -92,7 +92,7 @@ class GenState:
         self.by_device: dict[str, list[TensorInfo]] | None = None
         self.focus: list[TensorInfo] = []
         self.pending: list[tuple[FollowUp, Any]] = []
-        self.names_used = 0
+        self.names_used = self.refused = 0
         self.mode: tuple[str, ...] = ()
         self.mode_turns = self.no_grad_turns = 0
         self.unchecked = self.rebind = self.rounding = self.inference = False
@@ -120,7 +120,10 @@ class GenState:
 
     def emit(self, op: str, args: tuple[Any, ...], kwargs: Kwargs = (), out: Any = ()) -> bool:
         """Append a step and run it; True if the oracle did it."""
+        before = len(self.steps)
         done = self.run(_new(Step, (op, args, kwargs, out, self.mode)))[0] is DONE
+        if not done:
+            self.refused += len(self.steps) - before  # a step beyond the claims is none
         if self.replaced is not None:
             if done:
                 self.drop(self.replaced)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from conformance.generate.state.features import AS_STRIDED
+from conformance.generate.state.features import AS_STRIDED, RETAIN
 from conformance.generate.state.gen_state import GenState, Kwargs
 from conformance.generate.state.registry import step
 from conformance.generate.state.tensor_info import TensorInfo, backward_ready, is_constant
@@ -129,6 +129,9 @@ def change_dims(state: GenState, about: Any = None) -> bool:
     tensor = state.find(_has_dims)
     if tensor is None:
         return False
+    keeps = state.features & RETAIN and state.supports("retain_grad")
+    if keeps and backward_ready(tensor) and not state.below(3):
+        state.emit("retain_grad", (tensor.ref,))  # which stays with the old dimensions
     op, args = state.pick(_RANK_KEEPING if _rank_is_fixed(tensor) else _DIM_CHANGES)
     _emit_change(state, tensor, op, (tensor.ref, *args))
     return True

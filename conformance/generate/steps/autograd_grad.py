@@ -107,7 +107,7 @@ def _bind_gradients(
                 state.schedule(backward if state.below(2) else autograd_grad, g)
 
 
-@step(2, GRAD_CALL, emits=("torch.autograd.graph.get_gradient_edge",))
+@step(4, GRAD_CALL, emits=("torch.autograd.graph.get_gradient_edge",))
 def by_gradient_edge(state: GenState, about: TensorInfo | None = None) -> bool:
     """A derivative of a gradient edge or with respect to one, sometimes one that the root does not reach."""
     tensor = root(state)

@@ -35,20 +35,20 @@ _CATEGORY = {"bool": 0, "int64": 1, "float16": 2, "bfloat16": 2, "float32": 2, "
              "complex64": 3, "complex128": 3}  # fmt: skip
 
 
-@step(20, recipes="functional")
+@step(13, recipes="functional")
 def functional_op(state: GenState, about: Any = None) -> bool:
     """A plain op, neither a view nor in-place."""
     recipes = state.vocabulary.functional
     return bool(recipes) and apply(state, state.pick(recipes), about)
 
 
-@step(10, OPERATORS, recipes="operators")
+@step(7, OPERATORS, recipes="operators")
 def operator(state: GenState, about: Any = None) -> bool:
     """A Python operator on tensors, or on a tensor and a number."""
     return apply(state, state.pick(state.vocabulary.operators), about)
 
 
-@step(18, VIEWS, recipes="views")
+@step(15, VIEWS, recipes="views")
 def view_op(state: GenState, about: Any = None) -> bool:
     """A view; later steps write through it or through its base."""
     return apply(state, state.pick(state.vocabulary.views), about)

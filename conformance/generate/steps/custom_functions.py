@@ -46,7 +46,7 @@ INVALID = {
 """Functions that are refused, whose gradients are refused, or that warn."""
 
 
-@step(10, FUNCTIONS, emits=("Double.apply",))
+@step(15, FUNCTIONS, emits=("Double.apply",))
 def apply_custom_function(state: GenState, about: TensorInfo | None = None) -> bool:
     """One call of a custom function, mostly of a tensor that requires grad."""
     x = state.find(_differentiable)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.generate.state.features import HOOKS
+from conformance.generate.state.features import HOOKS, INPLACE
 from conformance.generate.state.gen_state import GenState, Kwargs
 from conformance.generate.state.registry import follow_up, step
 from conformance.generate.state.tensor_info import TensorInfo, backward_ready, is_grad_leaf, needs_grad
@@ -25,7 +25,7 @@ _OF_ANY = tuple(map(Function, callbacks.OF_ANY))
 _MULTI_GRAD = "torch.autograd.graph.register_multi_grad_hook"
 
 
-@step(8, HOOKS, emits=("register_hook",))
+@step(9, HOOKS, emits=("register_hook",))
 def tensor_hook(state: GenState, about: TensorInfo | None = None) -> bool:
     """``register_hook`` on a tensor that requires grad."""
     tensor = state.find(needs_grad)
@@ -34,7 +34,10 @@ def tensor_hook(state: GenState, about: TensorInfo | None = None) -> bool:
     menu = (
         _INVALID if state.unchecked and state.below(3) == 0 else _WRITING if state.below(8) == 0 else _TENSOR
     )
-    return _register(state, "register_hook", (tensor.ref, state.pick(menu)), (tensor,))
+    done = _register(state, "register_hook", (tensor.ref, state.pick(menu)), (tensor,))
+    if state.features & INPLACE and not (tensor.is_leaf or state.below(4)):
+        state.schedule("inplace_op", tensor)  # the hook stays with the value before it
+    return done
 
 
 @follow_up
@@ -59,7 +62,7 @@ def post_accumulate_grad_hook(state: GenState, about: TensorInfo | None = None) 
     return _register(state, "register_post_accumulate_grad_hook", (tensor.ref, state.pick(_POST)), (tensor,))
 
 
-@step(4, HOOKS, emits=(".grad_fn", "register_prehook"))
+@step(6, HOOKS, emits=(".grad_fn", "register_prehook"))
 def node_hook(state: GenState, about: TensorInfo | None = None) -> bool:
     """A hook on the node ``.grad_fn``, called before or after it."""
     tensor = state.find(backward_ready)
@@ -73,7 +76,7 @@ def node_hook(state: GenState, about: TensorInfo | None = None) -> bool:
     return _register(state, "register_hook", (ref(node), state.pick(_AFTER)), (tensor,))
 
 
-@step(2, HOOKS, emits=(_MULTI_GRAD,))
+@step(3, HOOKS, emits=(_MULTI_GRAD,))
 def multi_grad_hook(state: GenState, about: TensorInfo | None = None) -> bool:
     """One hook on several tensors, called with all gradients or with the first to arrive."""
     tensor = state.find(needs_grad)

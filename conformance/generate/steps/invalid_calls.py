@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.generate.state.choices import weighted
-from conformance.generate.state.features import DATA, GRAD_CALL, GRADS, INPLACE, MODES, REQUIRES_GRAD
+from conformance.generate.state.features import DATA, GRAD_CALL, GRADS, INPLACE, INTEROP, MODES, REQUIRES_GRAD
 from conformance.generate.state.gen_state import GenState, Kwargs
 from conformance.generate.state.tensor_info import TensorInfo
 from conformance.generate.steps import leaves
@@ -24,12 +24,13 @@ class _Placeholder:
     """Stands for a tensor to be picked or made."""
 
 
-X, Y, C, N, B, D, S, V, E = (_Placeholder() for _ in range(9))
+X, Y, C, N, B, D, H, S, V, E = (_Placeholder() for _ in range(10))
 MADE: dict[_Placeholder, tuple[str, str, tuple[leaves.Shape, ...]]] = {
     C: ("complex", "complex128", ()),
     N: ("indices", "int64", ()),
     B: ("bool", "bool", ()),
     D: ("any", "float64", ()),
+    H: ("any", "bfloat16", ()),
     S: ("any", "float32", ((),)),
     V: ("any", "float32", ((2, 1, 2), (1, 2, 3))),
     E: ("any", "float32", ((0,), (2, 0), (0, 2))),
@@ -90,6 +91,9 @@ CALLS: tuple[InvalidCall, ...] = (
     ("amax", (E, 0), (), 1),
     ("amin", (E, -1), (), 1),
     ("mean", (N,), (), 1),
+    ("norm", (N,), (), 1),
+    ("add", (N, N), (("alpha", 0.5),), 1),
+    ("numpy", (H,), (), 1),
     ("sub", (B, B), (), 1),
     ("pow", (N, -1), (), 1),
     ("torch.where", (X, X, Y), (), 1),
@@ -121,6 +125,7 @@ FEATURE_OF = {
     "torch.is_inference_mode_enabled": MODES,
     "torch.is_grad_enabled": MODES,
     "torch.autograd.grad": GRAD_CALL,
+    "numpy": INTEROP,
     "__setitem__": INPLACE,
     "abs_": INPLACE,
     "add_": INPLACE,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from conformance.generate.state.choices import weighted
-from conformance.generate.state.features import TRAINING
+from conformance.generate.state.features import REQUIRES_GRAD, TRAINING
 from conformance.generate.state.gen_state import GenState, Kwargs
 from conformance.generate.state.registry import step
 from conformance.generate.state.tensor_info import (
@@ -73,7 +73,16 @@ def optimizer(state: GenState, about: Any = None) -> bool:
     if state.emit("torch.optim.SGD", (params,), _settings(state), (name,)):
         held = Optimizer(ref(name), tensors)
         state.schedule(optimizer_step, held)
+        if state.features & REQUIRES_GRAD and state.supports(".requires_grad=") and not state.below(4):
+            state.schedule(freeze, tensors[0])
         state.schedule(backward.backward_through, tensors[0])
+    return True
+
+
+def freeze(state: GenState, tensor: TensorInfo) -> bool:
+    """``requires_grad = False`` on a parameter that has its grad: the optimizer still changes it."""
+    if state.emit(".requires_grad=", (tensor.ref, False)):
+        state.refresh_aliases(tensor)
     return True
 
 
