@@ -23,13 +23,13 @@ from collections import Counter
 
 from added_ops import NAMES
 from conformance.adapters import load
-from conformance.comparison.compare import Agree, compare
+from conformance.comparison.judge import Decision
 from conformance.comparison.tolerance.op_effects import base
-from conformance.execution.run import run
 from conformance.generate.guide.guide import draw
 from conformance.generate.state.choices import Prng
+from conformance.grading.participants import Participants
 
-reference, torch = load("reference"), load("torch")
+reference, both = load("reference"), Participants("reference", "torch")
 agreed, differed = Counter(), []
 for index in range(500):
     drawn = draw(Prng(3, index), reference)
@@ -38,8 +38,8 @@ for index in range(500):
         continue
     child = os.fork()  # some programs kill torch, whatever was added
     if not child:
-        found = compare(drawn.trace, run(drawn.program, torch, drawn.density))
-        os._exit(not isinstance(found, Agree))
+        found = both.judged(drawn.program, drawn.density, drawn.trace).found
+        os._exit(found.decision not in (Decision.AGREE, Decision.KNOWN))
     status = os.waitpid(child, 0)[1]
     if not os.WIFSIGNALED(status):
         agreed.update(met if not status else ())
