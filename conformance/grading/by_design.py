@@ -244,19 +244,24 @@ def proposed(findings: Sequence[Finding], show: Show) -> list[Expectation]:
 def updated(
     entries: Sequence[Expectation], evidence: Evidence, tally: Tally, shows: Show
 ) -> tuple[tuple[Expectation, ...], Evidence]:
-    """Return the entries that were met and are needed, and new ones for what is left, with their evidence."""
+    """Return the entries that were met and are needed, and new ones for what is left, with their evidence.
+
+    What a new entry is named by is by itself nothing that the others speak of: else it would not be needed.
+    """
     settled = settle(entries, evidence, tally.findings, bool(tally.ended))
     kept = [entry for entry in entries if entry not in {unmet.entry for unmet in settled.unmet}]
+    by_itself = excused(kept, settled.left, shows)
+    left = [finding for finding in settled.left if finding not in by_itself]
     found: dict[Shown, Evidenced] = {}
 
     def showing(tried: Sequence[Shown]) -> Evidence:
         found.update(shows(tried))
         return found
 
-    new = [entry for entry in proposed(settled.left, showing) if entry not in kept]
+    new = [entry for entry in proposed(left, showing) if entry not in kept]
     alone = [entry for entry in new if entry.program or entry.case]
-    shown_else = excused((*kept, *alone), settled.left, shows)
-    still = [finding for finding in settled.left if finding not in shown_else]
+    shown_else = excused((*kept, *alone), left, shows)
+    still = [finding for finding in left if finding not in shown_else]
     new = [entry for entry in new if entry in alone or any(map(entry.matches, still))]
     found |= evidence
     showing([entry for entry in new if entry in alone and entry not in found])
