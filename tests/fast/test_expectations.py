@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 from conformance.execution import json_form
-from conformance.grading.by_design import Evidenced, excused, proposed, settle
+from conformance.grading.by_design import Evidenced, excused, proposed, settle, updated
 from conformance.grading.expectations import ExpectationError, Expectations, read_expectations, text_of
 from conformance.grading.standing import standing
 from conformance.grading.tally import Tally
@@ -247,6 +247,25 @@ def test_two_findings_of_one_cause_get_one_entry():
         for op in ("exp", "sin")
     ]
     assert 1 == len(proposed(found, lambda tried: {entry: Evidenced(found[:1]) for entry in tried}))
+
+
+def test_a_new_entry_is_shown_by_what_no_other_speaks_of():
+    """Of two programs of one new cause, the first shows by itself what an entry speaks of already."""
+    entry = Expectation(rule="view/shares-storage")
+    new = [
+        replace(EXPLAINED, where=f"program {number}", script=f"{FINDING.script}c = b.{op}()\n")
+        for number, op in enumerate(("exp", "sin"))
+    ]
+
+    def show(tried):
+        both = replace(EXPLAINED, explained_by=(RULE, entry.rule))
+        return {each: Evidenced((both if "exp" in each.program else EXPLAINED,)) for each in tried}
+
+    old = replace(EXPLAINED, explained_by=(entry.rule,))
+    kept, added = updated([entry], {}, Tally(findings=(old, *new)), show)[0]
+    assert entry == kept
+    assert RULE == added.rule
+    assert "b.sin()" in added.program
 
 
 def test_a_rule_that_only_design_breaks_is_expected_and_never_held():
