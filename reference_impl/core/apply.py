@@ -15,7 +15,7 @@ from reference_impl.base.device import geometry
 from reference_impl.base.dtypes import DIFFERENTIABLE
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
-from reference_impl.core.kernel import Kernel
+from reference_impl.core.kernel import Kernel, all_inference
 from reference_impl.core.record import OpNode, node_type
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.core.views import as_view
@@ -41,8 +41,11 @@ def call(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any
     out = wrap(array)
     if node is not None:
         set_history(out, node)
-    elif kernel.boolean and STATE.enabled:
-        leave_without_history(out, operands)
+    elif STATE.enabled:
+        if kernel.boolean:
+            leave_without_history(out, operands)
+        if kernel.joins and operands[0].__class__ is Tensor and operands[0]._inference:
+            copy_what_is_cast(kernel, operands, dtype)
     return out
 
 
@@ -68,6 +71,20 @@ def leave_without_history(out: Tensor, operands: tuple[Any, ...]) -> None:
     """Leave a result without history whose dtype cannot carry gradients, whatever its operands require."""
     if any(isinstance(x, Tensor) and x.requires_grad for x in operands):
         by("requires_grad/integer-results-never")
+
+
+def copy_what_is_cast(kernel: Kernel, operands: tuple[Any, ...], dtype: np.dtype | None) -> None:
+    """Ask for the history of what was cast to the ``dtype`` of all operands.
+
+    Where these are inference tensors alone, a cast is a copy into a normal tensor, which is recorded and
+    dropped. Elsewhere than on the CPU kernels cast for themselves.
+    """
+    if dtype is None or STATE.place is not None or STATE.inference or not all_inference(kernel, operands):
+        return
+    for x in operands:
+        cast = isinstance(x, Tensor) and x._array.dtype != dtype and x.requires_grad
+        if cast and by("inference/alone-but-for-calls"):
+            _ = x.grad_fn
 
 
 def call_view(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:

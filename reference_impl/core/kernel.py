@@ -45,6 +45,7 @@ class Kernel:
         "edges",
         "formulas",
         "inputs",
+        "joins",
         "metadata",
         "multi",
         "mutates",
@@ -71,6 +72,7 @@ class Kernel:
         self.overwrites = op.mutates and bool(op.overwrites)
         self.copies = op.overwrites == "copy"
         self.boolean = op.dtypes == "bool"
+        self.joins = len(op.operands) > 1 and op.dtypes not in ("keep", "same", "accumulate")
         self.beyond_programs = op.internal
         self.prepare = preparer(op)
         self.compute = op.compute

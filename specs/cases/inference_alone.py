@@ -77,6 +77,27 @@ def rows_of_an_inference_tensor_are_copied_as_well():
     assert b.tolist() == [[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]] and c.tolist() == b.tolist()
 
 
+def what_is_cast_to_the_dtype_of_another_is_copied():
+    """The copy is recorded, and asks for the history of a view that may be used only where nothing is.
+
+    Rule: inference/alone-but-for-calls.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y, z = x.chunk(2)
+    with torch.inference_mode():
+        narrow = torch.tensor([3.0])
+        wide = torch.tensor([4.0], dtype=torch.float64)
+    z.data = narrow
+    z.copy_(narrow)
+    assert (narrow + z).tolist() == [6.0]
+    with refused("view/stale-tag-refused"):
+        wide + z
+    with refused("view/stale-tag-refused"):
+        z < wide
+    with torch.no_grad():
+        assert (wide + z).tolist() == [7.0]
+
+
 def a_product_of_inference_tensors_counts_nothing():
     """Outside of the mode a vector times a matrix begins at version 1, inside it has none.
 
