@@ -57,7 +57,8 @@ def converted(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
     if not x.size and means_its_strides(x):
         return empty_strided(x.shape, tuple([step * dtype.itemsize for step in steps]), dtype)
     if x.flags.c_contiguous:
-        return x.astype(dtype)
+        made = x.astype(dtype)
+        return as_strided(made, x.shape, [step * dtype.itemsize for step in steps]) if 1 in x.shape else made
     extent = 1 + sum([(n - 1) * step for n, step in zip(x.shape, steps, strict=True)])
     window = as_strided(x, (extent,), (x.itemsize,)).astype(dtype)
     return as_strided(window, x.shape, [step * dtype.itemsize for step in steps])

@@ -2,6 +2,8 @@
 
 import torch
 
+from specs.case import refused
+
 
 def _graded(loss, x):
     """Return a loss and the gradient of its sum."""
@@ -112,6 +114,19 @@ def losses_of_classes():
     )
     z = torch.tensor([1.0, 0.5], dtype=torch.float64, requires_grad=True)
     assert _graded(f.cross_entropy(z, torch.tensor(1)), z) == ([0.97408], [0.62246, -0.62246])
+
+
+def the_gradient_of_a_loss_asks_for_a_target_of_each_row():
+    """One without dimensions has no rows to be counted, whatever class it names.
+
+    Rule: op/dim-range.
+    """
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    target = torch.tensor([0, 1])
+    loss = torch.nn.functional.cross_entropy(x, target)
+    target.data = torch.tensor(5)
+    with refused("op/dim-range"):
+        loss.backward()
 
 
 def losses_of_two_classes():

@@ -209,3 +209,17 @@ def elements_that_lie_between_are_no_overlap():
     assert x.tolist() == [3.0, -1.0, 5.0, -1.0] and x._version == 2
     with refused("write/partial-overlap-refused"):
         x[1:].add_(x[:3])
+
+
+def half_precision_is_computed_in_the_layout_it_has():
+    """The stride of a dimension of size 1 orders those of the result, and another view of it overlaps it.
+
+    Rule: write/partial-overlap-refused.
+    """
+    x = torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=torch.float16).as_strided((2, 1, 2), (2, 7, 1))
+    y = x > torch.tensor(2.0)
+    assert y.stride() == (2, 4, 1)
+    z = y.reshape((2, 1, 2))
+    assert z.stride() == (2, 2, 1)
+    with refused("write/partial-overlap-refused"):
+        y.copy_(z)

@@ -50,9 +50,24 @@ def _losses(x: np.ndarray, target: np.ndarray, weight: Any, ignore: int, reducti
     return np.sum(losses) / np.sum(counts) if reduction == "mean" else np.sum(losses)
 
 
+def _need_rows(logs: np.ndarray, target: np.ndarray) -> None:
+    """Refuse targets that do not go with the rows any more, since data was assigned to either."""
+    if target.ndim > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if not target.ndim:
+        refuse("op/dim-range", low=0, high=-1, dim=0)
+    if len(logs) != len(target):
+        shapes = f"got input: {list(logs.shape)}, target: {list(target.shape)}"
+        raise RuntimeError(f"size mismatch ({shapes})")
+    if target.dtype not in (np.int64, np.uint8):
+        refuse("op/one-dtype", name="nll_loss", case=None, x=np.dtype(np.int64), y=target.dtype)
+
+
 def _loss_gradient(
     dy: Any, logs: np.ndarray, target: np.ndarray, weight: Any, total: Any, ignore: int, reduction: str
 ) -> np.ndarray:
+    if logs.ndim == 2:
+        _need_rows(logs, target)
     if reduction == "none":
         fit = (target == ignore) | _exist(target, logs.shape[1])
         # NB: PyTorch writes to whatever lies behind the gradient: pytorch/pytorch#194802.
