@@ -45,11 +45,17 @@ def judge_alone(chunk: Alone) -> Tally:
     sums = Sums(chunk)
     drawn = Drawn(parse(chunk.text), chunk.density, "exact")
     for _ in range(MOST_KINDS):
-        before = len(sums.kinds.findings)
+        before = _told_apart(sums.kinds.findings)
         sums.program(0, drawn)
-        if len(sums.kinds.findings) == before or sums.over:
+        if sums.over or _told_apart(sums.kinds.findings).keys() == before.keys():
             break
-    return sums.tally()
+    tally = sums.tally()
+    return replace(tally, findings=tuple(_told_apart(tally.findings).values()))
+
+
+def _told_apart(findings: Iterable[Finding]) -> dict[object, Finding]:
+    """Return findings by what they show: one that nothing explains is found again in each round."""
+    return {(found.script, found.line, found.name, found.fact): found for found in findings}
 
 
 class Evidenced(NamedTuple):
