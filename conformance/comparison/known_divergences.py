@@ -6,10 +6,12 @@ last step, what the reference does without the rule. Crashes on record stand in 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from conformance.comparison.compare import Agree, Comparison, Diverge, Incomparable, compare
+from conformance.comparison.tolerance.bounds import Perturbed
 from conformance.execution.trace import Trace
 from specs.active_rules import knocked_out
 from specs.rule import RULES
@@ -18,19 +20,25 @@ from specs.rule import RULES
 @dataclass(frozen=True, slots=True)
 class KnownDivergence:
     """Rules that torch broke, and the reference's trace without them, which equals torch's as far as they can
-    be compared.
+    be compared; ``perturbed`` gives its traces under perturbation.
     """
 
     rules: tuple[str, ...]
     trace: Trace
+    perturbed: Perturbed | None
 
 
 def known_divergence(
-    reference: Trace, torch: Trace, version: str, again: Callable[[], Trace]
+    reference: Trace,
+    torch: Trace,
+    version: str,
+    again: Callable[[], Trace],
+    perturbed: Perturbed | None = None,
 ) -> KnownDivergence | None:
     """Return the rules on record that this version of torch broke, if they explain all of the difference.
 
-    ``again`` runs the program on the reference once more, under whatever rules are in force then.
+    ``again`` runs the program on the reference once more, under whatever rules are in force then, and
+    ``perturbed`` under perturbation.
     """
     fired = {rule for seen in reference.observations for rule in seen.fired}
     rules = [rule for rule in sorted(fired) if RULES[rule].departed_by(version)]
@@ -38,9 +46,16 @@ def known_divergence(
         if chosen:
             with knocked_out(*chosen):
                 trace = again()
-            if _explains(compare(trace, torch), compare(reference, torch), torch):
-                return KnownDivergence(chosen, trace)
+            without = perturbed and partial(_without, chosen, perturbed)
+            found = compare(reference, torch, perturbed=perturbed)
+            if _explains(compare(trace, torch, perturbed=without), found, torch):
+                return KnownDivergence(chosen, trace, without)
     return None
+
+
+def _without(rules: tuple[str, ...], perturbed: Perturbed) -> Sequence[Trace]:
+    with knocked_out(*rules):
+        return perturbed()
 
 
 def _explains(without: Comparison, found: Comparison, torch: Trace) -> bool:

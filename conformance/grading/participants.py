@@ -16,6 +16,7 @@ from conformance.comparison.compare import Incomparable
 from conformance.comparison.judge import Decision, Judgement, judge
 from conformance.comparison.known_divergences import KnownDivergence, known_divergence
 from conformance.comparison.refusals import as_claimed
+from conformance.comparison.tolerance.bounds import Perturbed
 from conformance.comparison.tolerance.perturb import perturbed
 from conformance.execution.flight_recorder import note
 from conformance.execution.isolate import PRELOAD, WITHOUT_TORCH
@@ -129,36 +130,45 @@ def judged(reference: Trace, actual: Trace, torch: Trace | None, release: str = 
     ``release`` is torch's, the installed one by default.
     """
     program, density = reference.program, reference.density
-    found = judge(reference, actual, torch, partial(perturbed, program, density))
+    off = partial(perturbed, program, density)
+    found = judge(reference, actual, torch, off)
 
     def again() -> Trace:
         return run(program, adapters.load(REFERENCE), density)
 
     if torch is None and found.decision is Decision.NONCONFORMANCE:
-        known = known_divergence(reference, actual, release or adapters.load(REFERENCE).torch, again)
+        known = known_divergence(reference, actual, release or adapters.load(REFERENCE).torch, again, off)
         if known is None:
             return found
-        return replace(judge(known.trace, actual), decision=Decision.KNOWN, because=known.rules)
+        alike = judge(known.trace, actual, perturbed=known.perturbed)
+        return replace(alike, decision=Decision.KNOWN, because=known.rules)
     if found.decision is not Decision.SUITE or torch is None:
         return found
-    known = known_divergence(reference, torch, release or adapters.load(TORCH).version, again)
-    return found if known is None else _despite(found, known, reference, actual, torch)
+    known = known_divergence(reference, torch, release or adapters.load(TORCH).version, again, off)
+    return found if known is None else _despite(found, known, reference, actual, torch, off)
 
 
 def _despite(
-    difference: Judgement, known: KnownDivergence, reference: Trace, actual: Trace, torch: Trace
+    difference: Judgement,
+    known: KnownDivergence,
+    reference: Trace,
+    actual: Trace,
+    torch: Trace,
+    off: Perturbed,
 ) -> Judgement:
     """Judge where torch's divergence is on record: a subject may do as torch does or as the rule says."""
     if actual is reference or actual is torch:
-        found = judge(known.trace, torch, torch)
+        found = judge(known.trace, torch, torch, known.perturbed)
         if found.decision is Decision.CRASH:
             return found
         left, first = found.comparison, difference.first
         if isinstance(left, Incomparable) and first is not None and left.step == first.step:
             return found  # what torch did cannot be told from what is unspecified there
-        return replace(judge(known.trace, torch), decision=Decision.KNOWN, because=known.rules)
-    found = judge(known.trace, actual, torch)
-    return judge(reference, actual) if found.decision is Decision.NONCONFORMANCE else found
+        alike = judge(known.trace, torch, perturbed=known.perturbed)
+        return replace(alike, decision=Decision.KNOWN, because=known.rules)
+    found = judge(known.trace, actual, torch, known.perturbed)
+    nonconforming = found.decision is Decision.NONCONFORMANCE
+    return judge(reference, actual, perturbed=off) if nonconforming else found
 
 
 def same_defect(
