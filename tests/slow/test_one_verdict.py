@@ -64,12 +64,12 @@ def adapter_of(spec):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_torch_conforms_in_each_program_by_every_way(way, drawn):
-    """Known divergences are known by every way, and nothing ends a comparison early."""
+    """A divergence of torch on record is agreement by any other way; nothing ends a comparison early."""
     adapter = adapter_of(WAYS[way])
     claimed = capabilities(adapter).refusals
     for expected, torch, decision in drawn:
         trace = as_claimed(run(expected.program, adapter, expected.density), expected, claimed)
-        assert decision is judged(expected, trace, torch).decision, expected.program
+        assert judged(expected, trace, torch).decision is Decision.AGREE, expected.program
         assert decision in (Decision.AGREE, Decision.KNOWN)
 
 
