@@ -42,12 +42,12 @@ def known_divergence(
     """
     fired = {rule for seen in reference.observations for rule in seen.fired}
     rules = [rule for rule in sorted(fired) if RULES[rule].departed_by(version)]
+    found = compare(reference, torch, perturbed=perturbed) if rules else None
     for chosen in (*((rule,) for rule in rules), tuple(rules)):
         if chosen:
             with knocked_out(*chosen):
                 trace = again()
             without = perturbed and partial(_without, chosen, perturbed)
-            found = compare(reference, torch, perturbed=perturbed)
             if _explains(compare(trace, torch, perturbed=without), found, torch):
                 return KnownDivergence(chosen, trace, without)
     return None
@@ -58,7 +58,7 @@ def _without(rules: tuple[str, ...], perturbed: Perturbed) -> Sequence[Trace]:
         return perturbed()
 
 
-def _explains(without: Comparison, found: Comparison, torch: Trace) -> bool:
+def _explains(without: Comparison, found: Comparison | None, torch: Trace) -> bool:
     """Tell whether nothing of the difference remains without the rules: no other difference, and no end of
     what can be compared (also torch's) before the difference is reached.
     """

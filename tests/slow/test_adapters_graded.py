@@ -67,7 +67,8 @@ def test_no_program_diverges(named: str, against: str) -> None:
     assert () == tally.broken
     assert [] == [(f.where, f.line, f.fact, f.expected, f.actual) for f in tally.findings]
     assert 0 == tally.totals.crashed
-    assert tally.totals.agree + tally.totals.known >= PROGRAMS // 3
+    least = PROGRAMS // 3 if named == "without_optim_and_nn" else PROGRAMS // 2
+    assert tally.totals.agree + tally.totals.known >= least
     foreign = [why for why in tally.incomparable if named != "without_optim_and_nn"]
     assert [] == foreign, "something was drawn that the adapter does not claim"
 
