@@ -10,13 +10,15 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
+import numpy as np
+
 from reference_impl.base import dtypes
 from reference_impl.base.modes import no_grad
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.base.version_counter import UNTRACKED
 from reference_impl.core.graph import Node, grad_accumulator
-from reference_impl.core.tensor import Tensor, alias
+from reference_impl.core.tensor import Tensor, alias, wrap
 from specs.active_rules import user_code
 
 
@@ -144,13 +146,17 @@ class SavedVariableHooks:
 
 
 class SavedNumber:
-    """A Python number in place of a tensor; PyTorch wraps it into one, which is freed like any other."""
+    """A Python number in place of a tensor; PyTorch wraps it into one, which is freed like any other.
 
-    __slots__ = ("freed", "number", "wrapped")
+    Only of a complex number does the tensor show: a formula takes its conjugate, a view that hooks are given.
+    """
+
+    __slots__ = ("freed", "number", "tensor", "wrapped")
 
     def __init__(self, number: Any, wrapped: bool) -> None:
         self.number = number
         self.wrapped = wrapped
+        self.tensor = wrap(np.asarray(number)) if wrapped and isinstance(number, complex) else None
         self.freed = False
 
     def free(self) -> None:
@@ -158,7 +164,11 @@ class SavedNumber:
         self.freed = True
 
     def unpack(self, node: Node) -> Any:
-        """Return the number."""
+        """Return the number, a complex one as a tensor; refuse that if it was modified."""
         if self.freed and self.wrapped:
             refuse_by("save/freed-refused")
-        return self.number
+        if self.tensor is None:
+            return self.number
+        if self.tensor._version_counter[0]:
+            refuse_by("save/modified-refused", now=self.tensor._version_counter[0], then=0)
+        return self.tensor

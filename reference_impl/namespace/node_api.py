@@ -35,7 +35,8 @@ def _saved(node: OpNode, prefix: str, of: str) -> Any:
             if prefix == "_raw_saved_" or not isinstance(kept, (SavedVariable, SavedNumber)):
                 return kept
             value = kept.unpack(node)
-            return wrap(np.asarray(value)) if isinstance(kept, SavedNumber) and kept.wrapped else value
+            number = isinstance(kept, SavedNumber) and kept.wrapped and kept.tensor is None
+            return wrap(np.asarray(value)) if number else value
     raise AttributeError(f"{type(node).__name__!r} object has no attribute {prefix + of!r}")
 
 

@@ -21,17 +21,6 @@ def conj(x: Any) -> Any:
     return x.conj() if x.is_complex() and by("op/gradients-conjugate") else x
 
 
-def conj_beside(g: Any, y: Any) -> Any:
-    """The conjugate of the other operand of a product, for its gradient.
-
-    NB: of a complex number PyTorch makes a CPU tensor in double precision, which counts as one beside a ``g``
-    without dimensions: the product is cast back.
-    """
-    if isinstance(y, complex) and by("op/gradients-conjugate"):
-        return g.new_zeros((), device="cpu").cast(np.dtype(np.complex128)).add(y.conjugate())
-    return conj(y)
-
-
 @op(
     internal=True,
     node="ConjBackward0",

@@ -16,7 +16,7 @@ from specs import inference_alone as alone
 from specs.errors import need_kernel, refuse
 from specs.kind import Number, Scale, Tensor, Wrapped
 from specs.op import composite, op
-from specs.ops.complex import conj, conj_beside
+from specs.ops.complex import conj
 from specs.ops.helpers import times
 
 
@@ -55,7 +55,7 @@ def add_to_number(x: Wrapped, y: Tensor, *, alpha: Scale = 1):
 
 
 for adding in (add, add_to_number):
-    adding.wrt(x=lambda g: g, y=lambda g, alpha: times(g, alpha))
+    adding.wrt(x=lambda g: g, y=lambda g, alpha: times(g, conj(alpha)))
 
 
 _DIFFERENCE: dict[str, Any] = {"dtypes": "numeric", "real": True, "complex": True, "grows": "adds"}
@@ -81,7 +81,7 @@ def sub_from_number(x: Wrapped, y: Tensor, *, alpha: Scale = 1):
 
 
 for subtracting in (sub, sub_from_number):
-    subtracting.wrt(x=lambda g: g, y=lambda g, alpha: times(g.neg(), alpha))
+    subtracting.wrt(x=lambda g: g, y=lambda g, alpha: times(g.neg(), conj(alpha)))
 
 
 @op(node="RsubBackward0", name="rsub", layout=("y", "x"), **_DIFFERENCE)
@@ -90,7 +90,7 @@ def rsub(x: Tensor, y: Tensor, *, alpha: Scale = 1):
     return np.subtract(y, _scaled(x, alpha, x))
 
 
-rsub.wrt(x=lambda g, alpha: times(g.neg(), alpha), y=lambda g: g)
+rsub.wrt(x=lambda g, alpha: times(g.neg(), conj(alpha)), y=lambda g: g)
 
 
 @op(node="RsubBackward1", name="rsub", alone=alone.number_minus, **_DIFFERENCE)
@@ -99,7 +99,7 @@ def rsub_scalar(x: Tensor, y: Number, *, alpha: Scale = 1):
     return np.subtract(y, _scaled(x, alpha, x))
 
 
-rsub_scalar.wrt(x=lambda g, alpha: times(g.neg(), alpha))
+rsub_scalar.wrt(x=lambda g, alpha: times(g.neg(), conj(alpha)))
 
 
 @op(
@@ -125,7 +125,7 @@ def mul_number(x: Wrapped, y: Tensor):
 
 
 for multiplying in (mul, mul_number):
-    multiplying.wrt(x=lambda g, y: g.mul(conj_beside(g, y)), y=lambda g, x: g.mul(conj(x)))
+    multiplying.wrt(x=lambda g, y: g.mul(conj(y)), y=lambda g, x: g.mul(conj(x)))
 
 
 @op(internal=True, node="MulBackward1", factor="y", zero="passes", alone=alone.with_tensor("mul"))
@@ -173,7 +173,7 @@ def _divisor_backward(g, x, y):
 
 
 for dividing in (div, div_number):
-    dividing.wrt(x=lambda g, y: g.div(conj_beside(g, y)), y=_divisor_backward)
+    dividing.wrt(x=lambda g, y: g.div(conj(y)), y=_divisor_backward)
 
 
 @op(internal=True, inplace=True, node="DivBackward1", factor="y", alone=alone.with_tensor("div"), **_QUOTIENT)
