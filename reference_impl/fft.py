@@ -9,6 +9,7 @@ import numpy as np
 
 from reference_impl.base import dtypes
 from reference_impl.core.tensor import Tensor
+from reference_impl.namespace.casts import LEGACY_NAMES
 from reference_impl.namespace.factories import arange, tensor
 from reference_impl.namespace.missing import loading
 from specs.ops.helpers import axis_of
@@ -26,6 +27,11 @@ def _norm(norm: str | None, forward: bool) -> int:
 
 def _floating(x: Tensor) -> Tensor:
     return x if x.is_floating_point() or x.is_complex() else x.to(dtypes.default())
+
+
+def _need_real(name: str, x: Tensor, kind: str = "real") -> None:
+    if x.is_complex():
+        raise RuntimeError(f"{name} expects a {kind} input tensor, but got {LEGACY_NAMES[x.dtype.name]}")
 
 
 def _complex(x: Tensor) -> Tensor:
@@ -84,8 +90,7 @@ def _all_ways(name: str, forward: bool, default: Any) -> Callable[..., Tensor]:
 def _from_real(name: str, default: Any) -> Callable[..., Tensor]:
     def transform(input: Tensor, s: Any = None, dim: Any = default, norm: str | None = None) -> Tensor:
         """The half transform of real numbers that says all."""
-        if input.is_complex():
-            raise RuntimeError(f"{name} expects a real input tensor, but got ComplexFloat")
+        _need_real("rfftn", input, "real-valued")
         x = _floating(input)
         dims, sizes = _places(x, s, dim)
         x = _resized(x, dims, sizes)
@@ -119,6 +124,7 @@ irfft2, irfftn = _to_real("irfft2", (-2, -1)), _to_real("irfftn", None)
 
 def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The half transform of real numbers along a dimension."""
+    _need_real("rfft", input)
     return rfftn(input, None if n is None else (n,), (dim,), norm)
 
 
@@ -137,6 +143,7 @@ def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
 
 def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The half of a symmetric signal of which that is the transform."""
+    _need_real("ihfft", input)
     x, at = _floating(input), axis_of(dim, input.ndim)
     x = _resized(x, [at], [n])
     return x._fft_r2c(dims=(at,), norm=_norm(norm, False), half=True).conj()

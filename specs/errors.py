@@ -5,7 +5,9 @@ Their class and wording come from the rule (``specs/rules``), not from the calle
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NoReturn
 
@@ -107,6 +109,19 @@ def need_kernel(name: str, x: Any, lacking: str) -> None:
     """Refuse an array of a dtype without a kernel; ``lacking`` are numpy's letters of kinds."""
     if x.dtype.kind in lacking:
         refuse("op/no-kernel", name=name, dtype=x.dtype)
+
+
+def taking(body: Callable[..., Any], name: str, lacking: str) -> Callable[..., Any]:
+    """The body of an op that refuses a first operand without a kernel; itself if none is ``lacking``."""
+    if not lacking:
+        return body
+
+    @functools.wraps(body)
+    def taking(*operands: Any, **given: Any) -> Any:
+        need_kernel(name, operands[0] if operands else next(iter(given.values())), lacking)
+        return body(*operands, **given)
+
+    return taking
 
 
 _SINGLE = 3.4028234663852886e38

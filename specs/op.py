@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from specs.errors import refuse
+from specs.errors import refuse, taking
 from specs.inference_alone import Alone
 from specs.kind import EITHER, WORDS, Kind, kind_of
 from specs.layout import as_torch_lays_out
@@ -52,6 +52,8 @@ class Op:
     node: str = ""  # grad_fn.name() in torch; "" if the op never makes a node
     dtypes: str = "promote"  # how operands are cast: see DTYPES
     into: str = ""  # the operand whose dtype the result is put into; "": it has the one it was computed in
+    lacks: str = ""  # numpy's letters of the kinds of dtypes that its kernel does not take
+    kernel: str = ""  # what PyTorch calls the kernel where it refuses a dtype; default: its name
     wide: bool = False  # half precision is computed as float32 and rounded at the end; default: unless "keep"
     factor: str = ""  # the operand that, if it is a number, is not rounded to half precision first
     view: bool | str = False  # True: one view of operand 0; "multi": a tuple of them
@@ -167,10 +169,9 @@ class Op:
     def saves(self, what: str, needs: Collection[str]) -> bool:
         """Say if ``what`` (an operand's name, or ``"out"``) is saved when those operands require grad."""
         mask = sum(1 << i for i, operand in enumerate(self.operands) if operand.name in needs)
-        if not any(mask >> i & 1 for i in self.edges):
-            return False
-        kept = zip(self.slots, self.filled(mask), strict=True)
-        return any(slot.name == what and full for slot, full in kept if slot.source in ("operand", "out"))
+        kept = [slot for slot, full in zip(self.slots, self.filled(mask), strict=True) if full]
+        recorded = any(mask >> i & 1 for i in self.edges)
+        return recorded and any(s.name == what for s in kept if s.source in ("operand", "out"))
 
     def fits(self, types: tuple[type, ...], keywords: Mapping[str, type], tensor: type) -> bool:
         """Say if arguments of those types are for this overload; ``tensor`` is the type of tensors."""
@@ -301,7 +302,7 @@ def _declare(body: Callable[..., Any], *, name: str | None, inplace: bool | str,
     made = Op(
         name=name or body.__name__,
         key=body.__name__,
-        body=body,
+        body=taking(body, facts.get("kernel") or name or body.__name__, facts.get("lacks", "")),
         operands=tuple(Operand(name, kinds[name]) for name in names),
         attributes=attributes,
         order=order,
@@ -319,8 +320,7 @@ def _declare(body: Callable[..., Any], *, name: str | None, inplace: bool | str,
             raise TypeError(f"{made.key}: {fact}={word!r} is none of {', '.join(filter(None, words))}")
     made._set_formulas({})
     promoted = made.dtypes in ("promote", "numeric", "float", "bool")
-    deciding = names if made.layout is None and promoted else made.layout or ()
-    if deciding:
+    if deciding := names if made.layout is None and promoted else made.layout or ():
         made._layout = picker([names.index(operand) for operand in deciding])
     if inplace is True:
         often = made.often[1] if isinstance(made.often, tuple) else 1

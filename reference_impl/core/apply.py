@@ -54,7 +54,7 @@ def set_history(out: Tensor, node: OpNode) -> None:
     kernel, array = node.kernel, out._array
     kind = array.dtype.kind
     if kind not in kernel.recordable and kind == "c":
-        refuse_by("op/no-history-for-complex", name=kernel.op.name)
+        refuse_by("op/no-history-for-complex", name=kernel.op.kernel or kernel.op.name)
     elif kind not in kernel.recordable:
         refuse_by("op/no-history-for-integers", dtype=out.dtype)
     place = STATE.place

@@ -297,7 +297,7 @@ def _in_dtype(name: str) -> Callable[..., Tensor]:
     def normalised(x: Tensor, dim: int, dtype: Any = None) -> Tensor:
         x = x if dtype is None else x.to(dtype)
         last = "_lastdim" if axis_of(dim, x.ndim) == max(x.ndim, 1) - 1 else ""
-        need_kernel(f"{name[1:]}{last}_kernel_impl", array_of(x), "biu")
+        need_kernel(f"{name[1:]}{last}_kernel_impl", array_of(x), "biuc" if array_of(x).size else "biu")
         return getattr(x, name)(dim)
 
     return normalised

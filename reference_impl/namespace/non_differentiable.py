@@ -21,6 +21,7 @@ from reference_impl.core.graph import NotImplementedNode, gradient_edge
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.fidelity.batched import check_compared, marking
 from reference_impl.namespace import geometry
+from specs.errors import need_kernel
 from specs.ops.helpers import axes_of, axis_of
 from specs.signature import clash
 
@@ -215,6 +216,8 @@ def searchsorted(
         order = np.take_along_axis(order, array_of(sorter), -1)
     at: Any = "right" if right or side == "right" else "left"
     wanted, kind = _array(x), np.int32 if out_int32 else np.int64
+    if np.size(wanted):
+        need_kernel("searchsorted_out", np.asarray(wanted), "c")
     if order.ndim == 1:
         return tensor_of(np.searchsorted(order, wanted, at).astype(kind))
     if order.shape[:-1] != wanted.shape[:-1]:

@@ -13,6 +13,7 @@ from reference_impl.base.rules import by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap, wrap_beside
 from reference_impl.namespace import composite
+from reference_impl.namespace.casts import LEGACY_NAMES
 from specs.ops.helpers import axis_of
 
 _WAYS = ("linear", "lower", "higher", "midpoint", "nearest")
@@ -58,6 +59,8 @@ def _quantile(
 def _need_shares(x: Tensor, q: Any, shares: np.ndarray) -> None:
     if not array_of(x).size:
         raise RuntimeError("quantile() input tensor must be non-empty")
+    if array_of(x).dtype.kind == "c":
+        raise RuntimeError("quantile() input tensor must be either float or double dtype")
     if isinstance(q, Tensor):
         if q.ndim > 1:
             raise RuntimeError("quantile() q must be a scalar or 1D tensor")
@@ -114,6 +117,10 @@ def cdist(
     for name, x in (("X1", x1), ("X2", x2)):
         if x.ndim < 2:
             raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.ndim}D")
+    for name, x in (("X1", x1), ("X2", x2)):
+        if x.is_complex():
+            got = LEGACY_NAMES[x.dtype.name]
+            raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {got}")
     if x1.shape[-1] != x2.shape[-1]:
         raise RuntimeError(
             f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"
@@ -128,6 +135,8 @@ def cdist(
 
 def pdist(x: Tensor, p: float = 2.0) -> Tensor:
     """The p-norms of the differences of each pair of rows of a matrix."""
+    if x.is_complex():
+        raise RuntimeError("pdist only supports floating-point dtypes")
     return x.contiguous()._pdist_forward(p=float(p))
 
 

@@ -204,7 +204,7 @@ def rrelu(
 ) -> Tensor:
     """A leaky ReLU whose slope is drawn for each element in training."""
     _out_of_place("rrelu", inplace)
-    need_kernel("leaky_relu_cpu", array_of(input), "biu")
+    need_kernel("leaky_relu", array_of(input), "biuc")
     if not training:
         return leaky_relu(input, (lower + upper) / 2)
     slopes = rand(tuple(input.shape), dtype=input.dtype, device=input.device).mul(upper - lower).add(lower)

@@ -339,6 +339,8 @@ def kl_div(
     """Kullback-Leibler divergence of targets from log-probabilities; ``reduction`` may be "batchmean" too."""
     if array_of(input).dtype.kind in "biu" and array_of(target).dtype.kind in "biu":
         raise RuntimeError("kl_div: Integral inputs not supported.")
+    if input.is_complex() or target.is_complex():
+        raise RuntimeError("kl_div: Complex inputs not supported.")
     reduction = chosen_reduction(size_average, reduce, reduction)
     if log_target:
         losses = target.exp().mul(target.sub(input))

@@ -141,7 +141,7 @@ def batch_norm(
     eps: float = 1e-5,
 ) -> Tensor:
     """Normalise channels over the batch, or with running estimates; training updates the estimates."""
-    need_kernel("batch_norm", array_of(input), "biu")
+    need_kernel("batch_norm", array_of(input), "biuc")
     channels = input.shape[1]
     named = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
     for name, given in named.items():

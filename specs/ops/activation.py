@@ -19,7 +19,7 @@ def _logistic(x: np.ndarray) -> np.ndarray:
     return np.reciprocal(1 + np.exp(-x))
 
 
-@op(node="SiluBackward0", **ROUNDING)
+@op(node="SiluBackward0", complex_history=False, **ROUNDING)
 def silu(x: Tensor) -> Any:
     """``x * sigmoid(x)``."""
     return x * _logistic(x)
@@ -42,7 +42,7 @@ def _silu_backward(g: Any, x: Any) -> Any:
 silu.wrt(x=_silu_backward)
 
 
-@op(internal=True, node="SoftplusBackward0", dtypes="float", exact=False, ulp=4)
+@op(internal=True, node="SoftplusBackward0", dtypes="float", exact=False, ulp=4, lacks="c")
 def softplus(x: Tensor, beta: Scale = 1, threshold: Scale = 20) -> Any:
     """``log(1 + exp(beta * x)) / beta``, and ``x`` itself far out."""
     with np.errstate(over="ignore"):
@@ -66,7 +66,7 @@ softplus_backward.wrt(
 )
 
 
-@op(internal=True, node="LeakyReluBackward0", dtypes="keep", wide=True, layout=("x",))
+@op(internal=True, node="LeakyReluBackward0", dtypes="keep", wide=True, layout=("x",), lacks="c")
 def leaky_relu(x: Tensor, negative_slope: Scale = 0.01) -> Any:
     """``x`` where positive, a small part of it elsewhere."""
     return np.where(x > 0, x, x * x.dtype.type(negative_slope))
@@ -78,7 +78,16 @@ def leaky_relu_backward(dy: Tensor, y: Tensor, negative_slope: Scale) -> Any:
     return np.where(y > 0, dy, dy * negative_slope)
 
 
-@op(internal=True, inplace="only", node="LeakyReluBackward1", dtypes="keep", wide=True, layout=("x",))
+@op(
+    internal=True,
+    inplace="only",
+    node="LeakyReluBackward1",
+    dtypes="keep",
+    wide=True,
+    layout=("x",),
+    lacks="c",
+    kernel="leaky_relu",
+)
 def leaky_relu_(x: Tensor, negative_slope: Scale = 0.01) -> Any:
     """``leaky_relu`` in place, which saves its result."""
     return np.where(x > 0, x, x * x.dtype.type(negative_slope))
@@ -91,7 +100,9 @@ leaky_relu_backward.wrt(
 )
 
 
-@op(internal=True, node="EluBackward0", dtypes="keep", wide=True, layout=("x",), exact=False, ulp=4)
+@op(
+    internal=True, node="EluBackward0", dtypes="keep", wide=True, layout=("x",), exact=False, ulp=4, lacks="c"
+)
 def elu(x: Tensor, alpha: Scale = 1.0) -> Any:
     """``x`` where positive, ``alpha * (exp(x) - 1)`` elsewhere."""
     return np.where(x > 0, x, x.dtype.type(alpha) * np.expm1(np.minimum(x, 0)))
@@ -110,7 +121,15 @@ elu_backward.wrt(
 )
 
 
-@op(internal=True, node="GeluBackward0", dtypes="float", exact=False, ulp=4)
+@op(
+    internal=True,
+    node="GeluBackward0",
+    dtypes="float",
+    exact=False,
+    ulp=4,
+    lacks="c",
+    kernel="GeluKernelImpl",
+)
 def gelu(x: Tensor) -> Any:
     """``x`` times the normal distribution function."""
     return x * (1 + error_function(x * x.dtype.type(math.sqrt(0.5)))) / 2
@@ -133,7 +152,7 @@ gelu.wrt(x=lambda g, x: g.gelu_backward(x))
 gelu_backward.wrt(dy=lambda g, y: g.gelu_backward(y), y=_gelu_twice)
 
 
-@op(internal=True, node="ThresholdBackward0", dtypes="keep", wide=True, layout=("x",))
+@op(internal=True, node="ThresholdBackward0", dtypes="keep", wide=True, layout=("x",), lacks="c")
 def threshold(x: Tensor, threshold: Scale, value: Scale) -> Any:
     """``x`` where it is above the threshold, a value elsewhere."""
     return np.where(x > threshold, x, x.dtype.type(value))
@@ -142,7 +161,16 @@ def threshold(x: Tensor, threshold: Scale, value: Scale) -> Any:
 threshold.wrt(x=lambda g, x, threshold: g.threshold_backward(x, threshold))
 
 
-@op(internal=True, inplace="only", node="ThresholdBackward1", dtypes="keep", wide=True, layout=("x",))
+@op(
+    internal=True,
+    inplace="only",
+    node="ThresholdBackward1",
+    dtypes="keep",
+    wide=True,
+    layout=("x",),
+    lacks="c",
+    kernel="threshold",
+)
 def threshold_(x: Tensor, threshold: Scale, value: Scale) -> Any:
     """``threshold`` in place."""
     return np.where(x > threshold, x, x.dtype.type(value))
@@ -151,7 +179,15 @@ def threshold_(x: Tensor, threshold: Scale, value: Scale) -> Any:
 threshold_.wrt(x=lambda g, x, threshold: g.threshold_backward(x, threshold))
 
 
-@op(internal=True, inplace=True, node="HardtanhBackward0", dtypes="keep", wide=True, layout=("x",))
+@op(
+    internal=True,
+    inplace=True,
+    node="HardtanhBackward0",
+    dtypes="keep",
+    wide=True,
+    layout=("x",),
+    lacks="c",
+)
 def hardtanh(x: Tensor, min_val: Scale = -1.0, max_val: Scale = 1.0) -> Any:
     """``x`` held between two numbers, at which the gradient stops."""
     return np.clip(x, x.dtype.type(min_val), x.dtype.type(max_val))

@@ -32,25 +32,25 @@ def _bessel(x: np.ndarray, order: int) -> np.ndarray:
     return (_scaled_bessel(x, order) * np.exp(np.abs(x.astype(np.float64)))).astype(x.dtype)
 
 
-@op(node="I0Backward0", **_FACTS | {"inplace": True})
+@op(node="I0Backward0", lacks="c", kernel="i0_vml", **_FACTS | {"inplace": True})
 def i0(x: Tensor) -> Any:
     """The modified Bessel function of the first kind of order 0."""
     return _bessel(x, 0)
 
 
-@op(node="SpecialI1Backward0", **_FACTS)
+@op(node="SpecialI1Backward0", lacks="c", kernel="i1", **_FACTS)
 def _special_i1(x: Tensor) -> Any:
     """The modified Bessel function of the first kind of order 1."""
     return _bessel(x, 1)
 
 
-@op(node="SpecialI0EBackward0", **_FACTS)
+@op(node="SpecialI0EBackward0", lacks="c", kernel="i0e", **_FACTS)
 def _special_i0e(x: Tensor) -> Any:
     """`i0` times ``exp(-|x|)``."""
     return _scaled_bessel(x, 0).astype(x.dtype)
 
 
-@op(node="SpecialI1EBackward0", **_FACTS)
+@op(node="SpecialI1EBackward0", lacks="c", kernel="i1e", **_FACTS)
 def _special_i1e(x: Tensor) -> Any:
     """`_special_i1` times ``exp(-|x|)``."""
     return _scaled_bessel(x, 1).astype(x.dtype)
@@ -94,7 +94,7 @@ def _each(function: Any, x: np.ndarray) -> np.ndarray:
     return np.vectorize(function, otypes=[np.float64])(x).astype(x.dtype) if x.size else x
 
 
-@op(node="SpecialErfcxBackward0", **_FACTS)
+@op(node="SpecialErfcxBackward0", lacks="c", kernel="erfcx", **_FACTS)
 def _special_erfcx(x: Tensor) -> Any:
     """The complementary error function times ``exp(x * x)``."""
     return _each(_scaled_error, x)
@@ -109,7 +109,7 @@ def _log_below(x: float) -> float:
     return math.log1p(-math.erfc(x / math.sqrt(2)) / 2)
 
 
-@op(node="SpecialLogNdtrBackward0", **_FACTS)
+@op(node="SpecialLogNdtrBackward0", lacks="c", kernel="log_ndtr", **_FACTS)
 def _special_log_ndtr(x: Tensor) -> Any:
     """The logarithm of the share of the normal distribution below ``x``."""
     return _each(_log_below, x)
@@ -120,7 +120,7 @@ _special_log_ndtr.wrt(
 )
 
 
-@op(node="SpecialEntrBackward0", **_FACTS)
+@op(node="SpecialEntrBackward0", lacks="c", kernel="entr", **_FACTS)
 def _special_entr(x: Tensor) -> Any:
     """``-x * log(x)``, minus infinity below zero."""
     return np.where(x > 0, -x * np.log(x), np.where(x == 0, 0, np.where(x < 0, -np.inf, x)))
@@ -129,7 +129,15 @@ def _special_entr(x: Tensor) -> Any:
 _special_entr.wrt(x=lambda g, x: g.mul(x.log().add_scalar(1).neg()))
 
 
-@op(internal=True, node="SpecialXlog1PyBackward0", dtypes="float", exact=False, ulp=4)
+@op(
+    internal=True,
+    node="SpecialXlog1PyBackward0",
+    dtypes="float",
+    exact=False,
+    ulp=4,
+    lacks="c",
+    kernel="xlog1py",
+)
 def _special_xlog1py(x: Tensor, y) -> Any:
     """``x * log(1 + y)``, zero where ``x`` is zero."""
     return np.where((x == 0) & ~np.isnan(y), 0, x * np.log1p(y))

@@ -9,6 +9,7 @@ import numpy as np
 
 from specs.kind import Scalar, Tensor
 from specs.op import Op, op
+from specs.ops.comparison import need_order
 from specs.ops.helpers import without_derivative
 from specs.ops.ternary import addmm, addmv, baddbmm
 
@@ -18,12 +19,14 @@ _FACTS: dict[str, Any] = {"internal": True, "exact": False, "ulp": 4}
 @op(node="FmaxBackward0", **_FACTS)
 def fmax(x: Tensor, y: Tensor) -> Any:
     """The larger of each pair, the number beside a NaN; of a tie, the first one gets the gradient."""
+    need_order("fmax", x)
     return np.fmax(x, y)
 
 
 @op(node="FminBackward0", **_FACTS)
 def fmin(x: Tensor, y: Tensor) -> Any:
     """The smaller of each pair, the number beside a NaN; of a tie, the first one gets the gradient."""
+    need_order("fmin", x)
     return np.fmin(x, y)
 
 
@@ -37,7 +40,7 @@ fmin.wrt(
 )
 
 
-@op(batched_write="broadcast", node="CopysignBackward0", dtypes="float", inplace=True, **_FACTS)
+@op(batched_write="broadcast", node="CopysignBackward0", dtypes="float", inplace=True, **_FACTS, lacks="c")
 def copysign(x: Tensor, y: Tensor) -> Any:
     """``x`` with the sign of ``y``."""
     return np.copysign(x, y)

@@ -17,13 +17,13 @@ from specs.op import op
 
 
 # -- one bound -------------------------------------------------------------------------------------
-@op(internal=True, inplace=True, node="ClampMinBackward0", dtypes="keep", wide=True)
+@op(internal=True, inplace=True, node="ClampMinBackward0", dtypes="keep", wide=True, lacks="c")
 def clamp_min(x: Tensor, min: Scalar) -> Any:
     """``x``, or ``min`` where that is larger."""
     return np.maximum(x, x.dtype.type(min))
 
 
-@op(internal=True, inplace=True, node="ClampMaxBackward0", dtypes="keep", wide=True)
+@op(internal=True, inplace=True, node="ClampMaxBackward0", dtypes="keep", wide=True, lacks="c")
 def clamp_max(x: Tensor, max: Scalar) -> Any:
     """``x``, or ``max`` where that is smaller."""
     return np.minimum(x, x.dtype.type(max))
@@ -44,10 +44,11 @@ clamp_max.wrt(x=lambda g, x, max: g.where(_inside(lambda: x.lt(max), lambda: x.l
     inplace=True,
     name="clamp_min",
     node="ClampMinBackward1",
+    lacks="c",
+    kernel="maximum",
 )
 def clamp_min_tensor(x: Tensor, min: Tensor) -> Any:
     """``x``, or ``min`` where that is larger."""
-    need_kernel("maximum", x, "c")
     return np.maximum(x, min)
 
 
@@ -57,10 +58,11 @@ def clamp_min_tensor(x: Tensor, min: Tensor) -> Any:
     inplace=True,
     name="clamp_max",
     node="ClampMaxBackward1",
+    lacks="c",
+    kernel="minimum",
 )
 def clamp_max_tensor(x: Tensor, max: Tensor) -> Any:
     """``x``, or ``max`` where that is smaller."""
-    need_kernel("minimum", x, "c")
     return np.minimum(x, max)
 
 

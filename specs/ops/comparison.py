@@ -144,7 +144,8 @@ for choosing in (where, where_values):
     )
 
 
-def _need_order(name, x):
+def need_order(name, x):
+    """Refuse complex numbers."""
     if x.dtype.kind == "c":
         refuse("op/complex-extreme", name=name)
 
@@ -157,7 +158,7 @@ def _half(g, x, y):
 @op(node="MaximumBackward0", tries=("ties",), grows="keeps", jumps=True, often=4)
 def maximum(x: Tensor, y: Tensor):
     """The larger of each pair; a tie's gradient is shared."""
-    _need_order("maximum", x)
+    need_order("maximum", x)
     return np.maximum(x, y)
 
 
@@ -170,7 +171,7 @@ maximum.wrt(
 @op(node="MinimumBackward0", tries=("ties",), grows="keeps", jumps=True)
 def minimum(x: Tensor, y: Tensor):
     """The smaller of each pair; a tie's gradient is shared."""
-    _need_order("minimum", x)
+    need_order("minimum", x)
     return np.minimum(x, y)
 
 

@@ -24,7 +24,7 @@ def _wider(x: np.ndarray, dims: tuple[int, ...]) -> np.ndarray:
     return x
 
 
-@op(node="TrilinearBackward0", **_FACTS)
+@op(node="TrilinearBackward0", complex_history=False, **_FACTS)
 def _trilinear(
     x1: Tensor, x2: Tensor, x3: Tensor, *, wide1: IntList, wide2: IntList, wide3: IntList, summed: IntList
 ) -> Any:
@@ -148,7 +148,7 @@ cholesky_inverse.wrt(x=_factor_of_inverse)
 
 
 # -- gates -----------------------------------------------------------------------------------------
-@op(node="GluBackward0", **_FACTS)
+@op(node="GluBackward0", lacks="c", kernel="glu", **_FACTS)
 def _glu(x: Tensor, *, dim: IntList) -> Any:
     """The first half times the sigmoid of the second."""
     a, b = np.split(x, 2, dim[0])

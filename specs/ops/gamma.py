@@ -23,7 +23,7 @@ def _log_gamma(x: float) -> float:
     return math.inf if x <= 0 and x == math.floor(x) else math.lgamma(x)
 
 
-@op(node="LgammaBackward0", **_FACTS)
+@op(node="LgammaBackward0", lacks="c", kernel="lgamma_vml", **_FACTS)
 def lgamma(x: Tensor) -> Any:
     """The logarithm of the size of the gamma function."""
     return np.vectorize(_log_gamma, otypes=[np.float64])(x).astype(x.dtype) if x.size else x
@@ -44,7 +44,7 @@ def digammas(x: np.ndarray) -> np.ndarray:
     return np.where(negative & (y == np.floor(y)), poles, out)
 
 
-@op(node="DigammaBackward0", **_FACTS)
+@op(node="DigammaBackward0", lacks="c", **_FACTS)
 def digamma(x: Tensor) -> Any:
     """The derivative of `lgamma`."""
     return digammas(x).astype(x.dtype)
@@ -64,7 +64,7 @@ def zeta(s: int, x: np.ndarray) -> np.ndarray:
     return out
 
 
-@op(node="PolygammaBackward0", **_FACTS)
+@op(node="PolygammaBackward0", lacks="c", kernel="polygamma", **_FACTS)
 def _polygamma(x: Tensor, n: Count) -> Any:
     """The ``n``-th derivative of `digamma`."""
     if n == 0:
@@ -77,7 +77,7 @@ digamma.wrt(x=lambda g, x: g.mul(x._polygamma(1)))
 _polygamma.wrt(x=lambda g, x, n: g.mul(x._polygamma(n + 1)))
 
 
-@op(node="MvlgammaBackward0", **_FACTS)
+@op(node="MvlgammaBackward0", lacks="c", kernel="arange", **_FACTS)
 def mvlgamma(x: Tensor, p: Count) -> Any:
     """The logarithm of the gamma function of ``p`` dimensions."""
     if x.size and x.min() <= (p - 1) / 2:

@@ -26,17 +26,15 @@ def _reduced(losses: np.ndarray, reduction: str) -> Any:
     return total if reduction == "sum" else total / losses.dtype.type(losses.size)
 
 
-@op(internal=True, node="MseLossBackward0", torch_names={"y": "target"})
+@op(internal=True, node="MseLossBackward0", torch_names={"y": "target"}, lacks="cbiu", kernel="mse")
 def _mse_loss(x: Tensor, y: Tensor, reduction: Reduction) -> Any:
     """The squares of differences, all of them, their mean or their sum."""
-    need_kernel("mse", x, "cbiu")
     return _reduced(np.square(np.subtract(x, y)), reduction)
 
 
-@op(internal=True, node="MseLossBackwardBackward0", layout=(), into="here")
+@op(internal=True, node="MseLossBackwardBackward0", layout=(), into="here", lacks="c", kernel="mse_backward")
 def _mse_loss_backward(dy: Tensor, here: Tensor, there: Tensor, reduction: Reduction) -> Any:
     """The gradient of such a loss with respect to ``here``."""
-    need_kernel("mse_backward", dy, "c")
     return np.asarray(2 * (here - there) * dy / (here.size if reduction == "mean" else 1), order="C")
 
 
@@ -86,6 +84,7 @@ def _bce_of_each(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         words = {"int64": "Long", "float32": "Float", "float64": "Double", "bool": "Bool", "int32": "Int"}
         got, want = (words.get(str(d), str(d)) for d in (y.dtype, x.dtype))
         raise RuntimeError(f"Found dtype {got} but expected {want}")
+    need_kernel("binary_cross_entropy", x, "c")
     if x.size and not (x.min() >= 0 and x.max() <= 1):
         raise RuntimeError("all elements of input should be between 0 and 1")
     with np.errstate(all="ignore"):
@@ -124,6 +123,8 @@ _LOGITS: dict[str, Any] = {
     "node": "BinaryCrossEntropyWithLogitsBackward0",
     "torch_names": {"y": "target"},
     "into": "y",
+    "lacks": "c",
+    "kernel": "log_sigmoid",
     **_FACTS,
 }
 
@@ -192,7 +193,7 @@ _twice_weighted_bce_logits.wrt(
 )
 
 
-@op(node="HuberLossBackward0", torch_names={"y": "target"}, **_FACTS)
+@op(node="HuberLossBackward0", torch_names={"y": "target"}, lacks="c", kernel="huber", **_FACTS)
 def _huber(x: Tensor, y: Tensor, reduction: Reduction, delta: Scalar) -> Any:
     """Half the square of differences up to ``delta``, linear beyond."""
     z = np.abs(x - y)
@@ -212,7 +213,7 @@ _huber.wrt(
 )
 
 
-@op(node="SmoothL1LossBackward0", torch_names={"y": "target"}, **_FACTS)
+@op(node="SmoothL1LossBackward0", torch_names={"y": "target"}, lacks="c", kernel="smooth_l1", **_FACTS)
 def _smooth_l1(x: Tensor, y: Tensor, reduction: Reduction, beta: Scalar) -> Any:
     """Half the square of differences over ``beta`` below it, linear beyond."""
     z = np.abs(x - y)

@@ -38,7 +38,7 @@ def _apart(x: np.ndarray, target: np.ndarray, margin: float) -> tuple[np.ndarray
     return short, at
 
 
-@op(node="MultiMarginLossBackward0", **_FACTS)
+@op(node="MultiMarginLossBackward0", lacks="c", kernel="multi_margin_loss_cpu_kernel", **_FACTS)
 def _multi_margin(
     x: Tensor, target: Indices, weight: Tensor, *, p: Scalar, margin: Scalar, reduction: Reduction
 ) -> Any:
@@ -92,7 +92,12 @@ def _shortfalls(x: np.ndarray, target: np.ndarray) -> np.ndarray:
     return np.where(given[..., None] & ~wanted[:, None, :], short, 0).astype(rows.dtype)
 
 
-@op(node="MultilabelMarginLossBackward0", **_FACTS)
+@op(
+    node="MultilabelMarginLossBackward0",
+    lacks="c",
+    kernel="multilabel_margin_loss_forward_out_frame",
+    **_FACTS,
+)
 def _multilabel_margin(x: Tensor, target: Indices, *, reduction: Reduction) -> Any:
     """The shortfalls of targets against other classes over the number of classes."""
     short = _shortfalls(x, target)
@@ -120,7 +125,13 @@ _multilabel_margin_backward.wrt(
 
 
 # -- signs -------------------------------------------------------------------------------------------
-@op(node="SoftMarginLossBackward0", torch_names={"y": "target"}, **_FACTS)
+@op(
+    node="SoftMarginLossBackward0",
+    torch_names={"y": "target"},
+    complex_history=False,
+    kernel="soft_margin_loss",
+    **_FACTS,
+)
 def _soft_margin(x: Tensor, y: Tensor, *, reduction: Reduction) -> Any:
     """``log(1 + exp(-y * x))``; the target has no gradient."""
     return _reduced(np.log1p(np.exp(-y * x)), reduction)

@@ -87,37 +87,37 @@ def call_nll_loss(x: Any, target: Any, weight: Any, ignore: int, reduction: str,
     return getattr(x, f"_weighted_nll_loss{of}")(target, weight, x._nll_total(target, weight, **how), **how)
 
 
-def _named(name: str, node: str, **facts: Any) -> Callable[[Callable[..., Any]], Op]:
+def _named(name: str, node: str, kernel: str, **facts: Any) -> Callable[[Callable[..., Any]], Op]:
     def declare(body: Callable[..., Any]) -> Op:
         body.__name__ = name
-        return op(internal=True, node=node, dtypes="keep", wide=True, **facts)(body)
+        return op(internal=True, node=node, dtypes="keep", wide=True, lacks="c", kernel=kernel, **facts)(body)
 
     return declare
 
 
-def _family(of: str, node: str) -> tuple[Op, Op, Op, Op]:
+def _family(of: str, node: str, kernel: str) -> tuple[Op, Op, Op, Op]:
     """Declare the loss ``of`` rows or images, with and without a weight for each class, and its gradient."""
 
-    @_named(f"_nll_loss{of}", f"{node}Backward0", second_result="total")
+    @_named(f"_nll_loss{of}", f"{node}Backward0", kernel, second_result="total")
     def plain(x: Tensor, target: Indices, total: Tensor, *, ignore: Dim, reduction: Reduction) -> Any:
         """Minus the log-probability that each sample gives its class, which stands in dimension 1."""
         return _losses(x, target, np.ones(x.shape[1]), ignore, reduction)
 
-    @_named(f"_weighted_nll_loss{of}", f"{node}Backward0", second_result="total")
+    @_named(f"_weighted_nll_loss{of}", f"{node}Backward0", kernel, second_result="total")
     def weighted(
         x: Tensor, target: Indices, weight: Tensor, total: Tensor, *, ignore: Dim, reduction: Reduction
     ) -> Any:
         """The same with a weight for each class."""
         return _losses(x, target, weight, ignore, reduction)
 
-    @_named(f"_nll_loss{of}_backward", f"{node}BackwardBackward0")
+    @_named(f"_nll_loss{of}_backward", f"{node}BackwardBackward0", kernel)
     def plain_backward(
         dy: Tensor, logs: Tensor, target: Indices, total: Tensor, *, ignore: Dim, reduction: Reduction
     ) -> Any:
         """The gradient of such a loss."""
         return _loss_gradient(dy, logs, target, np.ones(logs.shape[1], logs.dtype), total, ignore, reduction)
 
-    @_named(f"_weighted_nll_loss{of}_backward", f"{node}BackwardBackward0")
+    @_named(f"_weighted_nll_loss{of}_backward", f"{node}BackwardBackward0", kernel)
     def weighted_backward(
         dy: Tensor,
         logs: Tensor,
@@ -154,5 +154,7 @@ def _family(of: str, node: str) -> tuple[Op, Op, Op, Op]:
     return plain, weighted, plain_backward, weighted_backward
 
 
-_rows, _weighted_rows, _rows_backward, _weighted_rows_backward = _family("", "NllLoss")
-_images, _weighted_images, _images_backward, _weighted_images_backward = _family("2d", "NllLoss2D")
+_rows, _weighted_rows, _rows_backward, _weighted_rows_backward = _family("", "NllLoss", "nll_loss_out_frame")
+_images, _weighted_images, _images_backward, _weighted_images_backward = _family(
+    "2d", "NllLoss2D", "nll_loss2d_forward_out_frame"
+)

@@ -224,7 +224,7 @@ _conv_transpose.wrt(
 
 
 # -- lookup ----------------------------------------------------------------------------------------
-@op(internal=True, node="EmbeddingBackward0", dtypes="keep")
+@op(internal=True, node="EmbeddingBackward0", dtypes="keep", complex_history=False, kernel="embedding")
 def _embedding(weight: Tensor, index: Indices, *, padding: OptPosition = None) -> Any:
     """The rows that indices of any shape name; the row ``padding`` gets no gradient."""
     if index.dtype.kind != "i":

@@ -170,7 +170,16 @@ def _log_softmax(x: np.ndarray, dim: int) -> np.ndarray:
     return apart - np.log(np.sum(np.exp(apart), dim, keepdims=True))
 
 
-@op(internal=True, name="_softmax", node="SoftmaxBackward0", dtypes="float", layout=(), exact=False, ulp=4)
+@op(
+    internal=True,
+    name="_softmax",
+    node="SoftmaxBackward0",
+    dtypes="float",
+    layout=(),
+    exact=False,
+    ulp=4,
+    complex_history=False,
+)
 def softmax(x: Tensor, dim: Dim) -> Any:
     """Exponentials over their sum along a dimension; saves its result."""
     dim = axis_of(dim, x.ndim)
@@ -185,6 +194,8 @@ def softmax(x: Tensor, dim: Dim) -> Any:
     layout=(),
     exact=False,
     ulp=4,
+    lacks="c",
+    kernel="softmax_lastdim_kernel_impl",
 )
 def safe_softmax(x: Tensor, dim: Dim) -> Any:
     """The softmax, zero where everything along the dimension is minus infinity; saves its result."""
@@ -223,6 +234,7 @@ _softmax_backward.wrt(dy=lambda g, y, dim: g._softmax_backward(y, dim), y=_softm
     layout=(),
     exact=False,
     ulp=4,
+    complex_history=False,
 )
 def log_softmax(x: Tensor, dim: Dim) -> Any:
     """The logarithm of the softmax; saves its result."""

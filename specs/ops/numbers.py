@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from specs.errors import refuse
+from specs.errors import need_kernel, refuse
 from specs.kind import Bool, Number, OptDims, OptNumber, Tensor
 from specs.op import op
 from specs.ops.helpers import axes_of, reduced, without_derivative
@@ -42,13 +42,15 @@ def _nansum_backward(g: Any, x: Any, dim: Any, keepdim: bool) -> Any:
 @op(node="NansumBackward0", dtypes="accumulate", **_FACTS)
 def nansum(x: Tensor, dim: OptDims = None, keepdim: Bool = False) -> Any:
     """The sum of what is no NaN."""
+    if x.dtype.kind == "c":
+        refuse("op/real-only", name="nansum", case="nansum")
     return reduced(np.add, _without_nan(x), axes_of(dim, x.ndim), keepdim)
 
 
 nansum.wrt(x=_nansum_backward)
 
 
-@op(node="Logaddexp2Backward0", **_FACTS)
+@op(node="Logaddexp2Backward0", lacks="c", **_FACTS)
 def logaddexp2(x: Tensor, y: Tensor) -> Any:
     """The base-2 logarithm of the sum of powers of two."""
     return np.logaddexp2(x, y)
@@ -75,6 +77,8 @@ ldexp.wrt(
 @op(node="HeavisideBackward0", **_FACTS)
 def heaviside(x: Tensor, y: Tensor) -> Any:
     """0 below zero, 1 above it, ``y`` at zero."""
+    if "c" in (x.dtype.kind, y.dtype.kind):
+        refuse("op/real-only", name="heaviside", case="heaviside")
     if x.dtype != y.dtype:
         raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
     return np.where(np.isnan(x) | (x == 0), y, x > 0).astype(x.dtype)
@@ -86,6 +90,8 @@ heaviside.wrt(**dict.fromkeys("xy", without_derivative("heaviside")))
 @op(node="PolarBackward0", **_FACTS | {"dtypes": "keep", "complex": True, "real": True})
 def polar(x: Tensor, angle: Tensor) -> Any:
     """Complex numbers of that size and angle."""
+    if "c" in (x.dtype.kind, angle.dtype.kind):
+        refuse("op/complex-is-made-of-floats", case="polar", real=x.dtype, imag=angle.dtype)
     if x.dtype != angle.dtype:
         refuse("op/real-only", name="polar")
     made = x * np.cos(angle) + 1j * (x * np.sin(angle))
@@ -105,6 +111,7 @@ _WITHOUT: dict[str, Any] = {"node": "torch::autograd::NotImplemented", "internal
 def _floored(x: np.ndarray, y: Any) -> Any:
     if x.dtype == bool:
         raise NotImplementedError("\"div_floor_cpu\" not implemented for 'Bool'")
+    need_kernel("div_floor", x, "c")
     if x.dtype.kind in "iu" and not np.all(y):
         raise RuntimeError("ZeroDivisionError")
     return np.asarray(np.floor_divide(x, y))

@@ -10,7 +10,14 @@ from specs.kind import Bool, IntList, Tensor
 from specs.op import op
 
 
-@op(internal=True, node="PackPaddedSequenceBackward0", dtypes="keep", torch_names={"x": "input"})
+@op(
+    internal=True,
+    node="PackPaddedSequenceBackward0",
+    dtypes="keep",
+    torch_names={"x": "input"},
+    complex_history=False,
+    kernel="_pack_padded_sequence",
+)
 def _pack_padded(x: Tensor, *, counts: IntList, batch_first: Bool) -> Any:
     """The first ``counts[t]`` elements of each time step, one step after the other."""
     steps = np.swapaxes(x, 0, 1) if batch_first else x

@@ -84,7 +84,7 @@ def _size(x: np.ndarray) -> str:
     return f"[{', '.join(map(str, x.shape))}]"
 
 
-@op(node="SliceScatterBackward0", torch_names={"source": "src"}, **_FACTS)
+@op(node="SliceScatterBackward0", torch_names={"source": "src"}, complex_history=False, **_FACTS)
 def slice_scatter(
     x: Tensor, source: Tensor, dim: Dim = 0, start: OptPosition = None, end: OptPosition = None,
     step: Stride = 1,
@@ -102,7 +102,7 @@ slice_scatter.wrt(
 )
 
 
-@op(node="SelectScatterBackward0", torch_names={"source": "src"}, **_FACTS)
+@op(node="SelectScatterBackward0", torch_names={"source": "src"}, complex_history=False, **_FACTS)
 def select_scatter(x: Tensor, source: Tensor, dim: Dim, index: Position) -> Any:
     """``x`` with another tensor in a slice's place, one index along a dimension."""
     return _replaced(x, source, lambda out: np.moveaxis(out, dim, 0)[index, ...], "slice")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from specs.errors import need_kernel
 from specs.kind import Tensor
 from specs.op import Op, op
 
@@ -16,11 +15,13 @@ from specs.op import Op, op
 def _declared(name: str, node: str, lacking: str = "", how: str = "") -> Op:
     def write(x: Tensor, numbers: Tensor) -> Any:
         """Overwrite with numbers that somebody drew."""
-        need_kernel(f"{name}_", x, lacking)
+        if how and x.dtype.kind == "c":
+            raise RuntimeError("check_random_bounds handles only integral, floating-point and boolean types")
         return numbers
 
     write.__name__ = f"_{name}{how}_drawn_"
     facts: dict[str, Any] = {"dtypes": "keep", "memory": "value", "overwrites": "fill", "complex": True}
+    facts |= {"lacks": lacking, "kernel": f"{name}_"}
     return op(internal=True, inplace="only", node=node, **facts)(write).wrt(x=lambda g: g.zeros_like())
 
 
@@ -33,8 +34,8 @@ OPS = {
         _declared("exponential", "ExponentialBackward0"),
         _declared("cauchy", "CauchyBackward0"),
         _declared("geometric", "GeometricBackward0", "bc"),
-        _declared("random", "RandomBackward0", "c", "_between"),
-        _declared("random", "RandomBackward1", "c", "_below"),
+        _declared("random", "RandomBackward0", "", "_between"),
+        _declared("random", "RandomBackward1", "", "_below"),
         _declared("random", "RandomBackward2", "c"),
         _declared("bernoulli", "BernoulliBackward2", "c"),
     )

@@ -111,15 +111,29 @@ def _smooth(reach: int, kernel: Callable[[Any], Any]) -> Callable[[Sizes, Any], 
 smooth_linear = _smooth(1, lambda t: np.maximum(1 - np.abs(t), 0))
 smooth_cubic = _smooth(2, lambda t: cubic(t, -0.5))
 
-nearest1, nearest1_back = linear_map("_nearest1d", "UpsampleNearest1DBackward0", nearest_plan)
-nearest2, nearest2_back = linear_map("_nearest2d", "UpsampleNearest2DBackward0", nearest_plan)
-nearest3, nearest3_back = linear_map("_nearest3d", "UpsampleNearest3DBackward0", nearest_plan)
-linear1, linear1_back = linear_map("_linear1d", "UpsampleLinear1DBackward0", linear_plan)
-linear2, linear2_back = linear_map("_linear2d", "UpsampleBilinear2DBackward0", linear_plan)
-linear3, linear3_back = linear_map("_linear3d", "UpsampleTrilinear3DBackward0", linear_plan)
-exact1, exact1_back = linear_map("_exact1d", "UpsampleNearestExact1DBackward0", exact_plan)
-exact2, exact2_back = linear_map("_exact2d", "UpsampleNearestExact2DBackward0", exact_plan)
-exact3, exact3_back = linear_map("_exact3d", "UpsampleNearestExact3DBackward0", exact_plan)
-cubic2, cubic2_back = linear_map("_cubic2d", "UpsampleBicubic2DBackward0", cubic_plan)
-smooth1, smooth1_back = linear_map("_smooth_linear2d", "UpsampleBilinear2DAaBackward0", smooth_linear)
-smooth2, smooth2_back = linear_map("_smooth_cubic2d", "UpsampleBicubic2DAaBackward0", smooth_cubic)
+_NEAREST, _LINEAR, _CUBIC = (f"compute_indices_weights_{of}" for of in ("nearest", "linear", "cubic"))
+_SMOOTH = "compute_index_ranges_weights"
+"""Kernels in PyTorch's words; of some layouts they have other names."""
+
+nearest1, nearest1_back = linear_map(
+    "_nearest1d", "UpsampleNearest1DBackward0", nearest_plan, kernel=_NEAREST
+)
+nearest2, nearest2_back = linear_map(
+    "_nearest2d", "UpsampleNearest2DBackward0", nearest_plan, kernel=_NEAREST
+)
+nearest3, nearest3_back = linear_map(
+    "_nearest3d", "UpsampleNearest3DBackward0", nearest_plan, kernel=_NEAREST
+)
+linear1, linear1_back = linear_map("_linear1d", "UpsampleLinear1DBackward0", linear_plan, kernel=_LINEAR)
+linear2, linear2_back = linear_map("_linear2d", "UpsampleBilinear2DBackward0", linear_plan, kernel=_LINEAR)
+linear3, linear3_back = linear_map("_linear3d", "UpsampleTrilinear3DBackward0", linear_plan, kernel=_LINEAR)
+exact1, exact1_back = linear_map("_exact1d", "UpsampleNearestExact1DBackward0", exact_plan, kernel=_NEAREST)
+exact2, exact2_back = linear_map("_exact2d", "UpsampleNearestExact2DBackward0", exact_plan, kernel=_NEAREST)
+exact3, exact3_back = linear_map("_exact3d", "UpsampleNearestExact3DBackward0", exact_plan, kernel=_NEAREST)
+cubic2, cubic2_back = linear_map("_cubic2d", "UpsampleBicubic2DBackward0", cubic_plan, kernel=_CUBIC)
+smooth1, smooth1_back = linear_map(
+    "_smooth_linear2d", "UpsampleBilinear2DAaBackward0", smooth_linear, kernel=_SMOOTH
+)
+smooth2, smooth2_back = linear_map(
+    "_smooth_cubic2d", "UpsampleBicubic2DAaBackward0", smooth_cubic, kernel=_SMOOTH
+)

@@ -141,6 +141,7 @@ def _not_twice(g: Any) -> Any:
 
 def _family(dims: int) -> list[Any]:
     node = f"GridSampler{dims}DBackward0"
+    kernel = "grid_sampler_2d_cpu_kernel_impl" if dims == 2 else "grid_sampler3d"
 
     def forward(x: Tensor, grid: Tensor, *, mode: Reduction, padding: Reduction, corners: Bool) -> Any:
         """The image at the places of a grid."""
@@ -164,7 +165,7 @@ def _family(dims: int) -> list[Any]:
     functions: Any = (forward, image, places)
     for name, of, function in zip(names, nodes, functions, strict=True):
         function.__name__ = name
-        made.append(op(node=of, torch_names={"x": "input"}, **_FACTS)(function))
+        made.append(op(node=of, torch_names={"x": "input"}, lacks="c", kernel=kernel, **_FACTS)(function))
     sample, to_image, to_grid = made
     sample.wrt(
         x=lambda g, x, grid, mode, padding, corners: getattr(g, to_image.name)(

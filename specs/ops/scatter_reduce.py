@@ -59,7 +59,7 @@ def _identity(reduce: str, dtype: np.dtype) -> Any:
 _FACTS: dict[str, Any] = {"internal": True, "dtypes": "keep", "wide": True, "exact": False, "memory": "alone"}
 
 
-@op(inplace=True, node="ScatterReduceBackward0", **_FACTS)
+@op(inplace=True, node="ScatterReduceBackward0", complex_history=False, **_FACTS)
 def scatter_reduce(
     x: Tensor, dim: Dim, index: Indices, src: Tensor, reduce: Reduction, include_self: Bool = True
 ) -> Any:
@@ -164,7 +164,7 @@ _once_only.wrt(x=_refuse_again)
 
 
 # -- along one dimension ---------------------------------------------------------------------------
-@op(inplace=True, node="IndexReduceBackward0", **_FACTS)
+@op(inplace=True, node="IndexReduceBackward0", lacks="c", kernel="index_func_", **_FACTS)
 def index_reduce(
     x: Tensor, dim: Dim, index: Indices, src: Tensor, reduce: Reduction, *, include_self: Bool = True
 ) -> Any:

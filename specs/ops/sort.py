@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from specs.errors import need_fit, refuse
+from specs.errors import need_fit, need_kernel, refuse
 from specs.kind import Bool, Dim, Indices, Number, Offset, Tensor, Vector
 from specs.op import Op, op
 from specs.ops.helpers import along, grid_index, need_targets
@@ -45,7 +45,8 @@ def _declared(name: str, node: str, backward: Callable[..., Any] = _picked_backw
 
     picking.__name__ = f"_{name}_at"
     layout = ("x",) if name == "sort" else ()
-    return op(internal=True, node=node, dtypes="keep", layout=layout)(picking).wrt(x=backward)
+    facts: dict[str, Any] = {"dtypes": "keep", "layout": layout, "complex_history": False, "kernel": name}
+    return op(internal=True, node=node, **facts)(picking).wrt(x=backward)
 
 
 OPS = {
@@ -74,29 +75,36 @@ def _shared(g: Any, x: Any, out: Any) -> Any:
     return g.new_zeros(x.shape).masked_fill(at, g.div(at.sum()))
 
 
-@op(internal=True, node="MaxBackward1", dtypes="keep")
+@op(internal=True, node="MaxBackward1", dtypes="keep", lacks="c", kernel="max_all")
 def _max_all(x: Tensor) -> Any:
     """The largest element."""
     return np.max(x)
 
 
-@op(internal=True, node="MinBackward1", dtypes="keep")
+@op(internal=True, node="MinBackward1", dtypes="keep", lacks="c", kernel="min_all")
 def _min_all(x: Tensor) -> Any:
     """The smallest element."""
     return np.min(x)
 
 
-@op(internal=True, node="MedianBackward0", dtypes="keep")
+def _need_order_of_all(x: np.ndarray) -> None:
+    if x.size:
+        need_kernel("median", x, "c")
+
+
+@op(internal=True, node="MedianBackward0", dtypes="keep", complex_history=False, kernel="median")
 def _median_all(x: Tensor) -> Any:
     """The middle element in order, the lower of two; NaN if there is one, or nothing at all."""
+    _need_order_of_all(x)
     if not x.size or np.isnan(x).any():
         return np.full((), np.nan).astype(x.dtype)
     return np.sort(x, axis=None)[(x.size - 1) // 2]
 
 
-@op(internal=True, node="NanmedianBackward0", dtypes="keep")
+@op(internal=True, node="NanmedianBackward0", dtypes="keep", complex_history=False, kernel="nanmedian")
 def _nanmedian_all(x: Tensor) -> Any:
     """The middle one of the elements that are numbers, the lower of two; NaN if there is none."""
+    _need_order_of_all(x)
     numbers = x[~np.isnan(x)]
     return np.sort(numbers)[(numbers.size - 1) // 2] if numbers.size else np.full((), np.nan).astype(x.dtype)
 

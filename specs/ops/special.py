@@ -13,7 +13,7 @@ from specs.ops.complex import conj
 from specs.ops.helpers import ROUNDING, along, error_function, minus
 
 
-@op(internal=True, inplace=True, node="XlogyBackward0", dtypes="float", exact=False, ulp=4)
+@op(internal=True, inplace=True, node="XlogyBackward0", dtypes="float", exact=False, ulp=4, lacks="c")
 def xlogy(x: Tensor, y):
     """``x * log(y)``, zero where ``x`` is zero."""
     return np.where((x == 0) & ~np.isnan(y), 0, x * np.log(y))
@@ -32,7 +32,7 @@ xlogy.wrt(
 )
 
 
-@op(node="ErfcBackward0", **ROUNDING)
+@op(node="ErfcBackward0", lacks="c", kernel="erfc_vml", **ROUNDING)
 def erfc(x: Tensor):
     """One minus the error function."""
     made = np.vectorize(math.erfc, otypes=[np.float64])(x) if x.size else x
@@ -53,7 +53,7 @@ def _inverse_error(x: np.ndarray) -> np.ndarray:
     return np.where(np.abs(y) == 1, y * np.inf, out)
 
 
-@op(node="ErfinvBackward0", **ROUNDING)
+@op(node="ErfinvBackward0", lacks="c", kernel="erfinv_vml", **ROUNDING)
 def erfinv(x: Tensor):
     """The inverse of the error function; saves its result."""
     return _inverse_error(x).astype(x.dtype) if x.size else x

@@ -275,10 +275,10 @@ lerp_tensor.wrt(
     dtypes="float",
     exact=False,
     ulp=4,
+    lacks="c",
 )
 def atan2(x: Tensor, y: Tensor) -> Any:
     """The angle of the point with ordinate ``x`` and abscissa ``y``."""
-    need_kernel("atan2", x, "c")
     return np.arctan2(x, y)
 
 
@@ -291,7 +291,7 @@ def _share(g: Any, x: Any, y: Any) -> Any:
 atan2.wrt(x=lambda g, x, y: _share(g.mul(y), x, y), y=lambda g, x, y: _share(g.mul(x.neg()), x, y))
 
 
-@op(internal=True, inplace=True, node="HypotBackward0")
+@op(internal=True, inplace=True, node="HypotBackward0", lacks="c")
 def hypot(x: Tensor, y: Tensor) -> Any:
     """The square root of the sum of two squares; saves both and the result."""
     return np.hypot(x, y)
@@ -303,6 +303,7 @@ hypot.wrt(x=lambda g, x, out: g.mul(x).div(out), y=lambda g, y, out: g.mul(y).di
 @op(internal=True, name="div", node="DivBackward2", zero="quotient")
 def div_rounded(x: Tensor, y, *, rounding_mode: Rounding) -> Any:
     """The quotient rounded down or towards zero."""
+    need_kernel(f"div_{rounding_mode}", x, "c")
     quotient = np.floor_divide(x, y) if rounding_mode == "floor" else np.trunc(np.true_divide(x, y))
     return quotient.astype(np.result_type(x, y), copy=False)
 
@@ -310,17 +311,15 @@ def div_rounded(x: Tensor, y, *, rounding_mode: Rounding) -> Any:
 div_rounded.wrt(x=lambda g, y: g.zeros_like(), y=lambda g, x, y: g.zeros_like())
 
 
-@op(internal=True, name="remainder", inplace=True, node="RemainderBackward0")
+@op(internal=True, name="remainder", inplace=True, node="RemainderBackward0", lacks="cb")
 def remainder_number(x: Tensor, y: Number) -> Any:
     """The remainder of ``x`` divided by ``y``, with the sign of ``y``."""
-    need_kernel("remainder", x, "cb")
     return np.remainder(x, y)
 
 
-@op(internal=True, name="fmod", inplace=True, node="FmodBackward0")
+@op(internal=True, name="fmod", inplace=True, node="FmodBackward0", lacks="cb")
 def fmod_number(x: Tensor, y: Number) -> Any:
     """The remainder of ``x`` divided by ``y``, with the sign of ``x``."""
-    need_kernel("fmod", x, "cb")
     return np.fmod(x, y)
 
 
@@ -328,17 +327,15 @@ for leaving in (remainder_number, fmod_number):
     leaving.wrt(x=lambda g: g)
 
 
-@op(internal=True, name="remainder", inplace=True, node="RemainderBackward1")
+@op(internal=True, name="remainder", inplace=True, node="RemainderBackward1", lacks="cb")
 def remainder_tensor(x: Tensor, y: Tensor) -> Any:
     """The remainder of ``x`` divided by ``y``, with the sign of ``y``."""
-    need_kernel("remainder", x, "cb")
     return np.remainder(x, y)
 
 
-@op(internal=True, name="fmod", inplace=True, node="FmodBackward1")
+@op(internal=True, name="fmod", inplace=True, node="FmodBackward1", lacks="cb")
 def fmod_tensor(x: Tensor, y: Tensor) -> Any:
     """The remainder of ``x`` divided by ``y``, with the sign of ``x``."""
-    need_kernel("fmod", x, "cb")
     return np.fmod(x, y)
 
 

@@ -142,10 +142,9 @@ def cosh(x: Tensor) -> Any:
 cosh.wrt(x=lambda g, x: g.mul(conj(x.sinh())))
 
 
-@op(node="ErfBackward0", **ROUNDING)
+@op(node="ErfBackward0", lacks="c", kernel="erf_vml", **ROUNDING)
 def erf(x: Tensor) -> Any:
     """Error function."""
-    need_kernel("erf_vml", x, "c")
     return error_function(x)
 
 
@@ -182,17 +181,23 @@ def trunc(x: Tensor) -> Any:
     return _rounded["trunc"](x)
 
 
-@op(internal=True, inplace=True, node="RoundBackward0", dtypes="keep", layout=("x",))
+@op(
+    internal=True,
+    inplace=True,
+    node="RoundBackward0",
+    dtypes="keep",
+    layout=("x",),
+    lacks="c",
+    kernel="round_vml",
+)
 def round(x: Tensor) -> Any:
     """The nearest integer, the even one of two."""
-    need_kernel("round_vml", x, "c")
     return np.rint(x).astype(x.dtype)
 
 
-@op(internal=True, inplace=True, node="SignBackward0", dtypes="keep", layout=("x",))
+@op(internal=True, inplace=True, node="SignBackward0", dtypes="keep", layout=("x",), lacks="c")
 def sign(x: Tensor) -> Any:
     """-1, 0 or 1."""
-    need_kernel("sign", x, "c")
     return x.copy() if x.dtype.kind == "b" else np.sign(x)
 
 
@@ -200,10 +205,9 @@ for stepping in (floor, ceil, trunc, round, sign):
     stepping.wrt(x=lambda g: g.zeros_like())
 
 
-@op(internal=True, inplace=True, node="FracBackward0", dtypes="keep", layout=("x",))
+@op(internal=True, inplace=True, node="FracBackward0", dtypes="keep", layout=("x",), lacks="c")
 def frac(x: Tensor) -> Any:
     """The part of a number behind the point, with its sign."""
-    need_kernel("frac", x, "c")
     return x - np.trunc(x)
 
 
