@@ -157,6 +157,8 @@ class SavedNumber:
         self.number = number
         self.wrapped = wrapped
         self.tensor = wrap(np.asarray(number)) if wrapped and isinstance(number, complex) else None
+        if self.tensor is not None:
+            self.tensor._storage = self.tensor._array  # on the CPU, whatever device the op runs on
         self.freed = False
 
     def free(self) -> None:
