@@ -40,6 +40,9 @@ SEED, COUNT = 5, 2500
 ORACLE = adapters.load("reference")
 IN_FORCE = {rule.id for rule in RULES.values() if rule.in_programs and rule.holds_for(ORACLE.torch)}
 
+ON_DEVICES = 1000
+"""Programs that may move between devices."""
+
 RARE: dict[str, str] = {}
 """Rules that too few programs reach for a sample, each with the reason."""
 
@@ -56,7 +59,7 @@ def sample() -> tuple[Drawn, ...]:
 def on_devices() -> tuple[Drawn, ...]:
     """Programs of which one in three may move between devices."""
     able = Capabilities(features=FEATURES)
-    return tuple(draw(Prng(SEED, index), ORACLE, able) for index in range(COUNT))
+    return tuple(draw(Prng(SEED, index), ORACLE, able) for index in range(ON_DEVICES))
 
 
 @cache
@@ -71,8 +74,8 @@ def fired() -> frozenset[str]:
     found: set[str] = set()
     more = (draw(Prng(SEED, index), ORACLE) for index in range(COUNT, MOST))
     able = Capabilities(features=FEATURES)
-    more_on_devices = (draw(Prng(SEED, index), ORACLE, able) for index in range(COUNT, MOST))
-    for one in chain(sample(), on_devices(), more, more_on_devices):
+    more_on_devices = (draw(Prng(SEED, index), ORACLE, able) for index in range(ON_DEVICES, MOST))
+    for one in chain(sample(), on_devices(), more_on_devices, more):
         for seen in one.trace.observations:  # type: ignore[union-attr]
             found.update(seen.fired, seen.warnings or ())
             if isinstance(seen.outcome, Refused):
@@ -126,7 +129,7 @@ def test_groups_take_a_fifth_of_the_draws():
 
 def test_training_takes_several_steps():
     """A program in ten of those with training loops calls ``step()`` twice, and more."""
-    loops = [draw(Prng(SEED, index), ORACLE) for index in range(COUNT) if _group(index) & LOOPS]
+    loops = [one for index, one in enumerate(sample()) if _group(index) & LOOPS]
     several = sum(sum(step.op == "step" for step in one.program) >= 2 for one in loops)
     assert several >= 0.1 * len(loops)
 
@@ -160,7 +163,7 @@ def test_every_way_between_devices_is_drawn():
     """With devices, programs move tensors there and back, in every way."""
     moves = Counter(step.op for one in on_devices() for step in one.program)
     assert {op for entry in swarm.STEPS if entry.feature == swarm.DEVICES for op in entry.emits} <= set(moves)
-    assert moves["cuda"] >= COUNT / 100
+    assert moves["cuda"] >= ON_DEVICES / 100
 
 
 def test_every_option_of_backward_is_drawn():

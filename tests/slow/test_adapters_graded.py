@@ -21,7 +21,7 @@ from graded_here import judged_chunk
 from specs.case import cases
 
 FOLDER = Path(__file__).parents[1] / "adapters"
-PROGRAMS = 40
+PROGRAMS = 30
 
 LEAST_HELD = {
     "torch_shaped": 600,
@@ -77,7 +77,7 @@ def test_no_program_diverges(named: str, against: str) -> None:
 def test_a_device_asked_for_convicts_nobody_without_one(named: str) -> None:
     """Beside a torch with the stand-in, an adapter without devices gets no program on them."""
     path = FOLDER / f"{named}.py"
-    options = ["--device", "standin", "--no-cases", "--programs", "20", "--source", "prng", "--workers", "1"]
+    options = ["--device", "standin", "--no-cases", "--programs", "10", "--source", "prng", "--workers", "1"]
     done = subprocess.run(
         [sys.executable, "-m", "conformance", "grade", str(path), *options],
         capture_output=True,

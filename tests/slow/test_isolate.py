@@ -22,6 +22,8 @@ from conformance.grading.isolated import run_isolated
 from conformance.program import Program
 from conformance.program.parsing import parse
 
+LIMIT = 1.0
+"""Seconds after which an item hangs: it computes nothing, and what wants to compute is waited for."""
 TWO_STEPS = parse("import torch\nx = torch.tensor(1.0)\ny = x.mul(2.0)\n")
 
 
@@ -44,7 +46,7 @@ def raises(item: int) -> int:
 def expected(item: int) -> object:
     if item % 10 == 7:
         return Died("SIGSEGV", TWO_STEPS, item % 2)
-    return {4: Died("exit code 3", TWO_STEPS, 0), 13: Died("no answer for 3 s", TWO_STEPS, 1)}.get(
+    return {4: Died("exit code 3", TWO_STEPS, 0), 13: Died("no answer for 1 s", TWO_STEPS, 1)}.get(
         item, item * item
     )
 
@@ -53,7 +55,7 @@ def expected(item: int) -> object:
 def test_deaths_are_results_of_exactly_their_items(workers: int, chunk: int) -> None:
     """Each item has its own result, in order, whatever the number of workers and the size of the chunks."""
     assert list(map(expected, range(20))) == list(
-        survive(work, range(20), workers=workers, chunk=chunk, timeout=3)
+        survive(work, range(20), workers=workers, chunk=chunk, timeout=LIMIT)
     )
 
 
@@ -159,10 +161,10 @@ def test_a_segfault_is_an_outcome_of_its_step(deadly: str) -> None:
 
 def test_a_hang_is_an_outcome_of_its_step(deadly: str) -> None:
     """A process that gives no answer in time is killed, and the hang is recorded at its step."""
-    trace = run_isolated(Program(parse("x = torch.tensor(1.0)\ny = x.exp()\n").steps), deadly, timeout=3)
+    trace = run_isolated(Program(parse("x = torch.tensor(1.0)\ny = x.exp()\n").steps), deadly, timeout=LIMIT)
     crash = trace[1].outcome
     assert isinstance(crash, Crashed)
-    assert "no answer for 3 s" == crash.error
+    assert "no answer for 1 s" == crash.error
 
 
 def test_a_harmless_program_runs_isolated(deadly: str) -> None:

@@ -20,7 +20,7 @@ from conformance.grading.participants import Participants, judged
 from conformance.program.parsing import parse
 
 FOLDER = Path(__file__).parents[1] / "adapters"
-PROGRAMS = 100
+PROGRAMS = 75
 WAYS = {
     "the plain contract": str(FOLDER / "plain_torch.py"),
     "--isolated": "isolated:torch",

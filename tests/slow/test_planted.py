@@ -34,6 +34,8 @@ NAMED_BY_PROGRAMS = {
 OTHERS = 6
 """The most other rules that may be blamed with it."""
 SOAKING = os.environ.get("HYPOTHESIS_PROFILE") == "soak"
+PROGRAMS = 200 if SOAKING else 120
+"""Programs that it takes to meet the others; fewer show those that are tried each time."""
 TRIED = list(BUGS) if SOAKING else list(BUGS)[::6]
 TRIED_MORE = list(MORE) if SOAKING else list(MORE)[::16]
 
@@ -95,7 +97,7 @@ def test_cases_convict_the_rule_that_a_bug_breaks(bug: str) -> None:
 @pytest.mark.parametrize("bug", TRIED)
 def test_programs_alone_find_the_rule_that_a_bug_breaks(bug: str) -> None:
     """Without cases the programs that differ name it."""
-    programs = RARE.get(bug, 200)
+    programs = RARE.get(bug, PROGRAMS)
     report = graded(f"planted:having.{bug}", programs=programs, **ALONE)
     convicts(report, NAMED_BY_PROGRAMS.get(bug, BUGS[bug][0]))
 
@@ -114,7 +116,7 @@ def test_cases_convict_a_rule_that_an_everyday_bug_breaks(bug: str) -> None:
 @pytest.mark.parametrize("bug", TRIED_MORE)
 def test_programs_alone_tell_of_an_everyday_bug(bug: str) -> None:
     """In few findings; what programs may not meet, or cannot tell, is on record."""
-    programs = RARE.get(bug, 200)
+    programs = RARE.get(bug, PROGRAMS)
     report = graded(f"planted_more:having.{bug}", programs=programs, **ALONE)
     assert len(report.findings) <= FINDINGS
     if not report.findings:
@@ -131,11 +133,11 @@ def test_one_difference_in_nearly_all_programs_is_one_finding() -> None:
     """Its rule is broken; of the programs what else they show is compared. The others come from what the
     adapter does to keep grads: it calls `retain_grad()` in places where it is refused, or shows.
     """
-    report = graded(str(ADAPTERS / "keeping_grads.py"), programs=60, **ALONE)
+    report = graded(str(ADAPTERS / "keeping_grads.py"), programs=30, **ALONE)
     convicts(report, "grad/only-leaves-are-filled")
     assert ("grad/only-leaves-are-filled",) == report.findings[0].explained_by
-    assert report.totals.diverge >= 50
-    assert report.findings[0].alike >= 45
+    assert report.totals.diverge >= 25
+    assert report.findings[0].alike >= 23
     assert len(report.findings) <= 5
 
 

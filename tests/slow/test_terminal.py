@@ -86,7 +86,7 @@ def test_help_fits(command):
 
 
 def test_a_conforming_run_is_a_page_on_a_terminal():
-    code, lines = on_a_terminal([*GRADE, "--programs", "50"], 80)
+    code, lines = on_a_terminal([*GRADE, "--programs", "10"], 80)
     check(lines, 80)
     assert (0, "reference conforms") == (code, lines[-1])
     assert len(lines) < 80
