@@ -51,14 +51,15 @@ class _Slogdet(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Any:
         sign, log = np.linalg.slogdet(array_of(x))
-        ctx.save_for_backward(x)
-        return wrap(np.asarray(sign)), wrap(np.asarray(log))
+        found = wrap(np.asarray(sign)), wrap(np.asarray(log))
+        ctx.save_for_backward(x, found[0])
+        return found
 
     @staticmethod
     def backward(ctx: Any, g_sign: Tensor, g: Tensor) -> Any:
-        (x,) = ctx.saved_tensors
+        x, sign = ctx.saved_tensors
         if x.is_complex():
-            raise NotModelled("the gradient of torch.linalg.slogdet of complex matrices")
+            g = g.sub(g_sign.conj().mul(sign).imag.mul(1j))
         return x._linalg_inv().mH.mul(g.unsqueeze(-1).unsqueeze(-1))
 
 
@@ -93,16 +94,19 @@ class _Svd(Function):
     def backward(ctx: Any, gu: Tensor, gs: Tensor, gvh: Tensor) -> Any:
         u, s, vh = ctx.saved_tensors
         k = s.shape[-1]
-        if u.is_complex():
-            raise NotModelled("the gradient of torch.linalg.svd of complex matrices")
         if ctx.full and (u.shape[-1] != k or vh.shape[-2] != k):
             raise NotModelled(
                 "the gradient of torch.linalg.svd(full_matrices=True) of matrices that are not square"
             )
         v, gv = vh.mH, gvh.mH
         squares = _differences(s.mul(s))
-        left, right = (_skew(a.mH.matmul(b)).div(squares) for a, b in ((u, gu), (v, gv)))
-        inner = _scaled(left, s).add(s.unsqueeze(-1).mul(right)).add(gs.diag_embed())
+        left, right = (_skew(a.mH.matmul(b)) for a, b in ((u, gu), (v, gv)))
+        diagonal = gs
+        if u.is_complex():
+            diagonal = gs.add(_phase(left, right).div(s.mul(2)))
+            left, right = _without_diagonal(left), _without_diagonal(right)
+        left, right = left.div(squares), right.div(squares)
+        inner = _scaled(left, s).add(s.unsqueeze(-1).mul(right)).add(diagonal.diag_embed())
         found = u.matmul(inner).matmul(vh)
         if u.shape[-2] > k:
             found = found.add(_scaled(gu.sub(u.matmul(u.mH.matmul(gu))), s.reciprocal()).matmul(vh))
@@ -110,6 +114,16 @@ class _Svd(Function):
             rest = gvh.sub(gvh.matmul(v).matmul(vh))
             found = found.add(u.matmul(s.reciprocal().unsqueeze(-1).mul(rest)))
         return found, None
+
+
+def _phase(left: Tensor, right: Tensor) -> Tensor:
+    """What changes with the phase of complex singular vectors; refuse a loss that does with both."""
+    found = left.diagonal(0, -2, -1)
+    if not np.allclose(array_of(found.add(right.diagonal(0, -2, -1))), 0, rtol=1e-2, atol=1e-2):
+        raise RuntimeError(
+            "svd_backward: the loss depends on the phase of the singular vectors, which is not determined"
+        )
+    return found
 
 
 def _skew(x: Tensor) -> Tensor:
@@ -133,6 +147,8 @@ class _Qr(Function):
             raise NotModelled("the gradient of torch.linalg.qr of wide matrices or with mode='complete'")
         inner = r.matmul(gr.mH).sub(gq.mH.matmul(q))
         inner = inner.tril().add(inner.tril(-1).mH)
+        if inner.is_complex():
+            inner = inner.sub(inner.diagonal(dim1=-2, dim2=-1).imag.mul(1j).diag_embed())
         return r.mH._linalg_solve_triangular(gq.add(q.matmul(inner)), upper=False, left=False), None
 
 
@@ -146,6 +162,8 @@ def logdet(A: Tensor) -> Tensor:
     """The logarithm of the determinant; NaN where that is negative."""
     need_square("linalg.slogdet", array_of(A))
     sign, log = _Slogdet.apply(A)
+    if sign.is_complex():
+        return log.add(sign.log())
     return log.new_full((), math.nan).where(sign.detach().lt(0), log)
 
 

@@ -73,7 +73,7 @@ class _Lstsq(Function):
     @staticmethod
     def forward(ctx: Any, a: Tensor, b: Tensor) -> Any:
         left, right = array_of(a), array_of(b)
-        found = np.asarray(np.linalg.pinv(left.astype(np.float64)) @ right, right.dtype)
+        found = np.asarray(np.linalg.pinv(left.astype(np.result_type(left, np.float64))) @ right, right.dtype)
         ctx.save_for_backward(a, b)
         return wrap(by_column(found))
 

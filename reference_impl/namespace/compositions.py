@@ -136,7 +136,7 @@ def cov(x: Tensor, *, correction: int = 1) -> Tensor:
     """The covariances of rows."""
     rows = x.unsqueeze(0) if x.ndim < 2 else x
     apart = rows.sub(rows.mean(1, True))
-    out = apart.mm(apart.t()).div(rows.shape[1] - correction)
+    out = apart.mm(apart.t().conj()).div(rows.shape[1] - correction)
     return out.squeeze() if x.ndim < 2 else out
 
 
@@ -145,7 +145,7 @@ def corrcoef(x: Tensor) -> Tensor:
     found = cov(x)
     if not found.ndim:
         return found.div(found)
-    root = found.diagonal().sqrt()
+    root = (found.diagonal().real if found.is_complex() else found.diagonal()).sqrt()
     return found.div(root.unsqueeze(1)).div(root.unsqueeze(0))
 
 

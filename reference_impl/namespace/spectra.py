@@ -104,7 +104,7 @@ def istft(
     if return_complex:
         frames = spectra._fft_c2c(dims=(2,), norm=norm, forward=False)
     else:
-        if onesided is False:
+        if onesided is False or (onesided is None and x.shape[-2] == n_fft):
             spectra = spectra.slice(-1, 0, n_fft // 2 + 1, 1)
         frames = spectra._fft_c2r(dims=(2,), norm=norm, size=n_fft)
     frames = frames.mul(whole.view((1, 1, n_fft)))

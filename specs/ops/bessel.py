@@ -12,6 +12,7 @@ import numpy as np
 
 from specs.kind import Tensor
 from specs.op import op
+from specs.ops.complex import conj
 from specs.ops.helpers import ROUNDING
 
 _FACTS: dict[str, Any] = {**ROUNDING, "ulp": 16, "inplace": False}
@@ -159,7 +160,7 @@ def sinc(x: Tensor) -> Any:
 def _sinc_backward(g: Any, x: Any) -> Any:
     turned = x.mul_scalar(math.pi)
     slope = turned.mul(turned.cos()).sub(turned.sin()).div(x.mul(x).mul_scalar(math.pi))
-    return g.detach().new_zeros(())._where(turned.eq(0), g.mul(slope))
+    return g.detach().new_zeros(())._where(turned.eq(0), g.mul(conj(slope)))
 
 
 sinc.wrt(x=_sinc_backward)

@@ -12,6 +12,7 @@ import numpy as np
 
 from specs.kind import Dim, Scalar, Tensor
 from specs.op import op
+from specs.ops.complex import conj
 from specs.ops.helpers import axis_of
 from specs.ops.norms import vector_norm
 
@@ -56,7 +57,7 @@ def _dist_slope(g: Any, x: Any, y: Any, out: Any, p: float) -> Any:
 @op(node="DistBackward0", **_FACTS)
 def dist(x: Tensor, y: Tensor, p: Scalar = 2) -> Any:
     """The p-norm of the difference."""
-    return np.asarray(_norms((x - y).reshape(-1), p), np.result_type(x, y))
+    return np.asarray(_norms((x - y).reshape(-1), p), x.real.dtype)
 
 
 dist.wrt(x=_dist_slope, y=lambda g, x, y, out, p: _dist_slope(g, x, y, out, p).neg())
@@ -154,7 +155,7 @@ def renorm(x: Tensor, p: Scalar, dim: Dim, maxnorm: Scalar) -> Any:
     if maxnorm < 0:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
     sizes = vector_norm.body(x, p, _others(x.ndim, axis_of(dim, x.ndim)), True)
-    scale = np.where(sizes > maxnorm, maxnorm / (sizes + x.dtype.type(1e-7)), 1)
+    scale = np.where(sizes > maxnorm, maxnorm / (sizes + sizes.dtype.type(1e-7)), 1)
     return (x * scale).astype(x.dtype)
 
 
@@ -165,7 +166,8 @@ def _others(ndim: int, dim: int) -> tuple[int, ...]:
 def _renorm_backward(g: Any, x: Any, p: Any, dim: int, maxnorm: Any) -> Any:
     dims = _others(x.ndim, dim)
     sizes = x.vector_norm(p, dims, True)
-    share = x.mul(g).sum(dims, True)
+    share = conj(x).mul(g)
+    share = (share.real if share.is_complex() else share).sum(dims, True)
     slope = vector_norm.formulas["x"].fn(share, x, sizes, p, dims, True)
     inverse = sizes.add_scalar(1e-7).reciprocal()
     return inverse.mul_scalar(maxnorm).mul(g.sub(inverse.mul(slope)))._where(sizes.gt(maxnorm), g)

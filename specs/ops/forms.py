@@ -118,7 +118,9 @@ def _factored(factor: np.ndarray, upper: bool) -> np.ndarray:
 @op(node="CholeskySolveBackward0", **_FACTS)
 def _cholesky_solve(x: Tensor, factor: Tensor, *, upper: Bool) -> Any:
     """The solution of a system whose matrix has that triangular factor."""
-    return np.asarray(np.linalg.solve(_factored(factor.astype(np.float64), upper), x), x.dtype)
+    return np.asarray(
+        np.linalg.solve(_factored(factor.astype(np.result_type(factor, np.float64)), upper), x), x.dtype
+    )
 
 
 def _factor_of_solution(g: Any, factor: Any, out: Any, upper: bool) -> Any:
@@ -136,7 +138,7 @@ _cholesky_solve.wrt(
 @op(node="CholeskyInverseBackward0", **_FACTS)
 def cholesky_inverse(x: Tensor, upper: Bool = False) -> Any:
     """The inverse of the matrix with that triangular factor."""
-    return np.asarray(np.linalg.inv(_factored(x.astype(np.float64), upper)), x.dtype)
+    return np.asarray(np.linalg.inv(_factored(x.astype(np.result_type(x, np.float64)), upper)), x.dtype)
 
 
 def _factor_of_inverse(g: Any, x: Any, out: Any, upper: bool) -> Any:

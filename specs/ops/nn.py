@@ -15,6 +15,7 @@ import numpy as np
 from specs.errors import unspecified_unless
 from specs.kind import Count, Indices, IntList, OptPosition, Tensor
 from specs.op import op
+from specs.ops.complex import conj
 
 # -- convolution -----------------------------------------------------------------------------------
 Window = tuple[Any, Any]
@@ -157,30 +158,30 @@ def _need_fit(g: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: 
 
 def _to_input(g: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
     _need_fit(g, x, weight, stride, padding, dilation)
-    return g._conv_input(x, weight, **_how(stride, padding, dilation, groups))
+    return g._conv_input(x, conj(weight), **_how(stride, padding, dilation, groups))
 
 
 def _to_weight(g: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
     _need_fit(g, x, weight, stride, padding, dilation)
-    return g._conv_weight(x, weight, **_how(stride, padding, dilation, groups))
+    return g._conv_weight(conj(x), weight, **_how(stride, padding, dilation, groups))
 
 
 _conv.wrt(x=_to_input, weight=_to_weight)
 _conv_bias.wrt(x=_to_input, weight=_to_weight, bias=lambda g: g.sum((0, *range(2, g.ndim))))
 _conv_input.wrt(
     dy=lambda g, weight, stride, padding, dilation, groups: g._conv(
-        weight, **_how(stride, padding, dilation, groups)
+        conj(weight), **_how(stride, padding, dilation, groups)
     ),
     image=lambda g: None,
-    weight=lambda g, dy, weight, stride, padding, dilation, groups: dy._conv_weight(
+    weight=lambda g, dy, weight, stride, padding, dilation, groups: conj(dy)._conv_weight(
         g, weight, **_how(stride, padding, dilation, groups)
     ),
 )
 _conv_weight.wrt(
-    dy=lambda g, image, stride, padding, dilation, groups: image._conv(
+    dy=lambda g, image, stride, padding, dilation, groups: conj(image)._conv(
         g, **_how(stride, padding, dilation, groups)
     ),
-    image=lambda g, dy, image, stride, padding, dilation, groups: dy._conv_input(
+    image=lambda g, dy, image, stride, padding, dilation, groups: conj(dy)._conv_input(
         image, g, **_how(stride, padding, dilation, groups)
     ),
     weight=lambda g: None,
@@ -214,9 +215,9 @@ def _conv_transpose(
 
 _conv_transpose.wrt(
     x=lambda g, weight, stride, padding, dilation, groups: g._conv(
-        weight, **_how(stride, padding, dilation, groups)
+        conj(weight), **_how(stride, padding, dilation, groups)
     ),
-    weight=lambda g, x, weight, stride, padding, dilation, groups: x._conv_weight(
+    weight=lambda g, x, weight, stride, padding, dilation, groups: conj(x)._conv_weight(
         g, weight, **_how(stride, padding, dilation, groups)
     ),
     bias=lambda g: g.sum((0, *range(2, g.ndim))),

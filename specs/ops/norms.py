@@ -14,6 +14,7 @@ from specs import inference_alone as alone
 from specs.errors import refuse
 from specs.kind import Bool, Dim, Dims, IntList, Offset, OptDims, OptNumber, Scalar, Size, Tensor
 from specs.op import composite, op
+from specs.ops.complex import conj
 from specs.ops.helpers import axes_of, axis_of, minus, reduced
 
 
@@ -43,7 +44,8 @@ def _variance(x: np.ndarray, dim: Any, correction: Any, keepdim: bool) -> Any:
     rest = max(math.prod(x.shape[a] for a in axes) - correction, 0)
     total = reduced(np.add, x, axes, True)
     apart = x - total / x.dtype.type(_count(x.shape, axes))
-    return np.asarray(reduced(np.add, apart * apart, axes, keepdim) / np.float64(rest)).astype(x.dtype)
+    squares = (apart * apart.conj()).real
+    return np.asarray(reduced(np.add, squares, axes, keepdim) / np.float64(rest)).astype(squares.dtype)
 
 
 def _variance_backward(g: Any, x: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
@@ -158,7 +160,8 @@ def logsumexp(x: Tensor, dim: Dims, keepdim: Bool = False) -> Any:
 
 def _logsumexp_backward(g: Any, x: Any, out: Any, dim: Any, keepdim: bool) -> Any:
     every = dim or tuple(range(x.ndim))
-    return restored(g, x.shape, every, keepdim).mul(x.sub(restored(out, x.shape, every, keepdim)).exp())
+    share = x.sub(restored(out, x.shape, every, keepdim)).exp()
+    return restored(g, x.shape, every, keepdim).mul(conj(share))
 
 
 logsumexp.wrt(x=_logsumexp_backward)

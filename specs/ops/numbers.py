@@ -10,6 +10,7 @@ import numpy as np
 from specs.errors import need_kernel, refuse
 from specs.kind import Bool, Number, OptDims, OptNumber, Tensor
 from specs.op import op
+from specs.ops.complex import conj
 from specs.ops.helpers import axes_of, reduced, without_derivative
 from specs.ops.reduce import sum_dim
 
@@ -69,8 +70,8 @@ def ldexp(x: Tensor, y: Tensor) -> Any:
 
 
 ldexp.wrt(
-    x=lambda g, y: g.mul(y.rpow(2)),
-    y=lambda g, out: g.mul(out).mul_scalar(math.log(2)),
+    x=lambda g, y: g.mul(conj(y.rpow(2))),
+    y=lambda g, out: g.mul(conj(out)).mul_scalar(math.log(2)),
 )
 
 

@@ -20,15 +20,15 @@ def _linalg_pinv(x: Tensor) -> Any:
 
 def pinv_backward(g: Any, x: Any, out: Any) -> Any:
     """The gradient of a matrix, of that of its pseudo-inverse."""
-    turned, flipped = out.mT, g.mT
+    turned, flipped = out.mH, g.mH
     if x.shape[-2] <= x.shape[-1]:
         inner = flipped.matmul(out)
         after = inner.matmul(turned)
-        found = out.matmul(inner).mT.neg().add(after).sub(x.matmul(out).matmul(after))
+        found = out.matmul(inner).mH.neg().add(after).sub(x.matmul(out).matmul(after))
         return found.add(turned.matmul(out).matmul(flipped.sub(inner.matmul(x))))
     inner = out.matmul(flipped)
     before = turned.matmul(inner)
-    found = inner.matmul(out).mT.neg()
+    found = inner.matmul(out).mH.neg()
     found = found.add(flipped.sub(x.matmul(inner)).matmul(out).matmul(turned))
     return found.add(before).sub(before.matmul(out).matmul(x))
 

@@ -68,7 +68,14 @@ def acosh(x: Tensor):
     return np.arccosh(x)
 
 
-acosh.wrt(x=lambda g, x: g.mul(x.mul(x).sub_scalar(1).rsqrt()))
+def _acosh_backward(g, x):
+    """NB: the root of a square would lose the sign of a complex number."""
+    if x.is_complex():
+        return g.mul(conj(x.add_scalar(1).rsqrt().mul(x.sub_scalar(1).rsqrt())))
+    return g.mul(x.mul(x).sub_scalar(1).rsqrt())
+
+
+acosh.wrt(x=_acosh_backward)
 
 
 @op(node="AsinhBackward0", **ROUNDING)
@@ -77,7 +84,7 @@ def asinh(x: Tensor):
     return np.arcsinh(x)
 
 
-asinh.wrt(x=lambda g, x: g.mul(x.mul(x).add_scalar(1).rsqrt()))
+asinh.wrt(x=lambda g, x: g.mul(conj(x.mul(x).add_scalar(1).rsqrt())))
 
 
 @op(node="AtanhBackward0", **ROUNDING)
@@ -86,23 +93,32 @@ def atanh(x: Tensor):
     return np.arctanh(x)
 
 
-atanh.wrt(x=lambda g, x: g.div(minus(1, x.mul(x))))
+atanh.wrt(x=lambda g, x: g.div(conj(minus(1, x.mul(x)))))
+
+
+def _accumulated(x: np.ndarray, axis: int) -> np.ndarray:
+    """What `numpy.logaddexp` accumulates, of complex numbers; imaginary parts may leave -pi to pi."""
+    out = np.moveaxis(x.copy(), axis, 0)
+    for n in range(1, len(out)):
+        low, high = np.where(out[n - 1].real < out[n].real, out[n - 1 : n + 1], out[n - 1 : n + 1][::-1])
+        out[n] = np.log(1 + np.exp(low - high)) + high
+    return np.moveaxis(out, 0, axis)
 
 
 @op(internal=True, node="LogcumsumexpBackward0", dtypes="float", exact=False, ulp=8)
 def logcumsumexp(x: Tensor, dim: Dim) -> Any:
     """The logarithms of running sums of exponentials."""
     array, axis = along(x, dim)
-    out = np.logaddexp.accumulate(array, axis)
+    out = (_accumulated if x.dtype.kind == "c" else np.logaddexp.accumulate)(array, axis)
     return np.asarray(out.reshape(x.shape), order="C")
 
 
 def _logcumsumexp_backward(g: Any, x: Any, out: Any, dim: int) -> Any:
     """For each element the sum over later results of ``g * exp(x - out)``."""
-    scaled = g.mul(out.neg().exp())
-    return (
-        scaled.flip((dim,)).cumsum(dim).flip((dim,)).mul(x.exp()) if x.ndim else g.mul(conj(x.sub(out).exp()))
-    )
+    scaled = g.mul(conj(out.neg().exp()))
+    if not x.ndim:
+        return g.mul(conj(x.sub(out).exp()))
+    return scaled.flip((dim,)).cumsum(dim).flip((dim,)).mul(conj(x.exp()))
 
 
 logcumsumexp.wrt(x=_logcumsumexp_backward)
