@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from reference_impl.base.rules import by
 from reference_impl.core.tensor import Tensor
 
 
@@ -49,9 +50,16 @@ def scaling_source(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
         if alpha == 1:
             return function(*args, **named)
         x, dim, index, source = [*args, *(named[n] for n in ("dim", "index", "source") if n in named)]
-        return function(x, dim, index, source.mul(alpha))
+        return function(x, dim, index, _scaled(source, alpha))
 
     return add
+
+
+def _scaled(source: Tensor, alpha: Any) -> Tensor:
+    if not isinstance(alpha, complex) or by("op/index-add-conjugates"):
+        return source.mul(alpha)
+    value = source.detach()
+    return source.mul(alpha.conjugate()).add(value.mul(alpha - alpha.conjugate()))
 
 
 def filling(function: Callable[..., Tensor]) -> Callable[..., Tensor]:

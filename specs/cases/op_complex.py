@@ -96,3 +96,33 @@ def a_complex_number_is_a_tensor_in_the_gradient():
     assert u.grad_fn.name() == "ToCopyBackward0" and v.grad_fn.name() == "ToCopyBackward0"
     assert w.grad_fn.name() == "MulBackward0"
     assert u.item() == 2 - 2j and w.tolist() == [2 - 2j]
+
+
+def a_scaled_terms_gradient_has_the_conjugate():
+    """What is added times a complex number, out of place and in place. Rule: op/gradients-conjugate."""
+    x = torch.tensor([1 + 2j, 3j], requires_grad=True)
+    w = torch.tensor([2 - 1j, 1 + 1j], requires_grad=True)
+    g = torch.tensor([1 + 1j, 2j])
+    torch.add(x, w, alpha=1 + 2j).backward(g)
+    assert x.grad.tolist() == [1 + 1j, 2j]
+    assert w.grad.tolist() == [3 - 1j, 4 + 2j]
+    x.clone().sub_(w, alpha=2j).backward(g)
+    assert w.grad.tolist() == [1 + 1j, 4j]
+
+
+def a_convolutions_gradient_has_the_conjugate():
+    """The image and the kernel of a convolution. Rule: op/gradients-conjugate."""
+    x = torch.tensor([[[1 + 2j, 3j, 1 + 0j]]], requires_grad=True)
+    w = torch.tensor([[[2 - 1j, 1 + 1j]]], requires_grad=True)
+    torch.nn.functional.conv1d(x, w).backward(torch.tensor([[[1 + 1j, 2j]]]))
+    assert x.grad.tolist() == [[[1 + 3j, 0 + 4j, 2 + 2j]]]
+    assert w.grad.tolist() == [[[9 - 1j, 3 - 1j]]]
+
+
+def a_scaled_sources_gradient_has_the_conjugate():
+    """What index_add() adds times a complex number. Rule: op/index-add-conjugates."""
+    x = torch.tensor([1 + 2j, 3j])
+    w = torch.tensor([2 - 1j, 1 + 1j], requires_grad=True)
+    y = x.index_add(0, torch.tensor([1, 0]), w, alpha=1 + 2j)
+    y.backward(torch.tensor([1 + 1j, 2j]))
+    assert w.grad.tolist() == [4 + 2j, 3 - 1j]

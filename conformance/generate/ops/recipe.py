@@ -65,6 +65,7 @@ class Recipe:
         self.exact_on_complex = op.exact and op.complex != "rounds"
         self.grow = magnitude.GROWTH[op.grows]
         self.jumps = op.jumps
+        self.overwrites = bool(op.overwrites)
         self.attributes = tuple(a for a in op.attributes if a.kind.name != "assigned")
         assigned = tuple(a.name for a in op.attributes if a.kind.name == "assigned")
         self.names = op.names + assigned

@@ -202,7 +202,7 @@ def perform(
     inexact = False
     if state.rounding:
         inexact = any(store.inexact for store in stores)
-        if inexact and recipe.jumps:
+        if inexact and (recipe.jumps or (recipe.overwrites and x.kind in "ib")):  # an integer is cut off
             return False
         inexact = inexact or not (recipe.exact if x.kind != "c" else recipe.exact_on_complex)
     if recipe.checks_values and not _admitted(state, recipe, operands, call):
