@@ -107,7 +107,7 @@ def a_scaled_terms_gradient_has_the_conjugate():
     assert x.grad.tolist() == [1 + 1j, 2j]
     assert w.grad.tolist() == [3 - 1j, 4 + 2j]
     x.clone().sub_(w, alpha=2j).backward(g)
-    assert w.grad.tolist() == [1 + 1j, 4j]
+    assert w.grad.tolist() == [1 + 1j, 2j]
 
 
 def a_convolutions_gradient_has_the_conjugate():
