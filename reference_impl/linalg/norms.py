@@ -29,7 +29,7 @@ def matrix_norm(
 ) -> Tensor:
     """The norm of matrices: "fro", "nuc", or 1, -1, 2, -2, inf, -inf."""
     A = A if dtype is None else A.to(dtype)
-    need_matrix("linalg.matrix_norm", array_of(A))
+    need_matrix("linalg.matrix_norm", array_of(A), half=ord not in ("nuc", 2, -2))
     rows, columns = axes_of(dim, A.ndim)
     if ord == "fro":
         return vector_norm(A, 2, dim, keepdim)

@@ -65,7 +65,7 @@ def margin_ranking_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """The amount by which one input is not above the other by a margin."""
-    return reduce_losses(target.neg().mul(input1.sub(input2)).add(margin).clamp_min(0), reduction)
+    return reduce_losses(target.neg().mul(input1.sub(input2)).add(float(margin)).clamp_min(0), reduction)
 
 
 def hinge_embedding_loss(

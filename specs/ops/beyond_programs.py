@@ -56,7 +56,8 @@ copysign.wrt(
 def _fake_quantize(x: Tensor, *, scale: Scalar, zero_point: Scalar, low: Scalar, high: Scalar) -> Any:
     """``x`` rounded to steps of ``scale`` within a range of steps."""
     steps = np.rint(x / x.dtype.type(scale)) + zero_point
-    return (np.clip(steps, low, high) - zero_point) * x.dtype.type(scale)
+    found = (np.clip(steps, low, high) - zero_point) * x.dtype.type(scale)
+    return found.astype(x.dtype, copy=False)
 
 
 def _within(g: Any, x: Any, scale: float, zero_point: int, low: int, high: int) -> Any:

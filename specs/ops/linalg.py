@@ -45,12 +45,12 @@ def need_square(name: str, x: np.ndarray) -> None:
         )
 
 
-def need_matrix(name: str, x: np.ndarray) -> None:
-    """Refuse what is no batch of matrices of floating-point numbers of at least single precision."""
+def need_matrix(name: str, x: np.ndarray, half: bool = False) -> None:
+    """Refuse what is no batch of matrices of floating-point numbers, or of ones in half precision."""
     if x.dtype.kind in "iub":
         got = _NAMES[x.dtype.kind][x.dtype.itemsize]
         raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {got}")
-    if x.dtype.kind == "V" or x.dtype.itemsize == 2:
+    if not half and (x.dtype.kind == "V" or x.dtype.itemsize == 2):
         got = "BFloat16" if x.dtype.kind == "V" else "Half"
         raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {got}")
     if x.ndim < 2:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
 
-from specs.errors import need_kernel, refuse
+from specs.errors import LARGEST, need_kernel, refuse
 from specs.kind import Bool, Number, OptDims, OptNumber, Tensor
 from specs.op import op
 from specs.ops.complex import conj
@@ -22,8 +23,8 @@ def nan_to_num(x: Tensor, nan: OptNumber = 0.0, posinf: OptNumber = None, neginf
     """Numbers in place of NaN and infinities."""
     if x.dtype.kind not in "fcV":
         return x.copy()
-    known: Any = np.finfo(x.dtype)
-    high, low = known.max if posinf is None else posinf, known.min if neginf is None else neginf
+    largest = LARGEST.get(str(x.dtype), sys.float_info.max)
+    high, low = largest if posinf is None else posinf, -largest if neginf is None else neginf
     out = np.where(np.isnan(x), x.dtype.type(0.0 if nan is None else nan), x)
     return np.where(np.isposinf(x), x.dtype.type(high), np.where(np.isneginf(x), x.dtype.type(low), out))
 

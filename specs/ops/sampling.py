@@ -199,7 +199,8 @@ def places_of(sizes: tuple[int, ...], corners: bool, dtype: np.dtype) -> np.ndar
 def _affine_grid(x: Tensor, *, sizes: IntList, corners: Bool) -> Any:
     """The places of an image's elements under affine maps."""
     base = places_of(tuple(sizes), corners, x.dtype).astype(x.dtype, copy=False)
-    return np.matmul(base, np.swapaxes(x, -1, -2)).reshape(len(x), *sizes, len(sizes))
+    places = np.matmul(base, np.swapaxes(x, -1, -2)).astype(x.dtype, copy=False)
+    return places.reshape(len(x), *sizes, len(sizes))
 
 
 def _affine_backward(g: Any, sizes: tuple[int, ...], corners: bool) -> Any:

@@ -128,6 +128,8 @@ def _mapped(x: np.ndarray, plan: WeightedSums, dims: int) -> np.ndarray:
     flat = x.reshape((*x.shape[: x.ndim - dims], -1))
     if at.shape[-1] == 1 and (weights == 1).all():
         return np.ascontiguousarray(flat[..., at[..., 0]])
+    if x.dtype.kind in "iu":
+        return np.trunc(np.round((flat[..., at] * weights).sum(-1), 6)).astype(x.dtype)
     return np.ascontiguousarray((flat[..., at] * weights.astype(x.dtype)).sum(-1))
 
 
