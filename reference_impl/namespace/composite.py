@@ -18,7 +18,7 @@ from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.fidelity.batched import check_shape_known
-from reference_impl.namespace.index_functions import filling, scaling_source
+from reference_impl.namespace.index_functions import filling
 from reference_impl.namespace.like_operands import like_its_operands
 from specs.errors import need_kernel
 from specs.ops import cat as joining
@@ -321,7 +321,6 @@ FUNCTIONS: dict[str, Any] = {
 """Functions that are not methods, by name."""
 
 WRAPPED: dict[str, Callable[..., Any]] = {
-    **dict.fromkeys(("index_add", "index_add_"), scaling_source),
     **dict.fromkeys(("index_fill", "index_fill_"), filling),
     "var": _unbiased,
     "std": _unbiased,

@@ -6,7 +6,6 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from reference_impl.base.rules import by
 from reference_impl.core.tensor import Tensor
 
 
@@ -39,27 +38,6 @@ def index_put_(x: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bo
     """Put values, or add them, at the places that indices name together."""
     given = _places(x, indices)
     return x._index_put_(values, *given.values(), places=tuple(given), accumulate=accumulate)
-
-
-def scaling_source(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Add the ``alpha`` argument to ``index_add``, by which the source is multiplied first."""
-
-    @functools.wraps(function)
-    def add(*args: Any, **named: Any) -> Tensor:
-        alpha = named.pop("alpha", 1) if named else 1
-        if alpha == 1:
-            return function(*args, **named)
-        x, dim, index, source = [*args, *(named[n] for n in ("dim", "index", "source") if n in named)]
-        return function(x, dim, index, _scaled(source, alpha))
-
-    return add
-
-
-def _scaled(source: Tensor, alpha: Any) -> Tensor:
-    if not isinstance(alpha, complex) or by("op/index-add-conjugates"):
-        return source.mul(alpha)
-    value = source.detach()
-    return source.mul(alpha.conjugate()).add(value.mul(alpha - alpha.conjugate()))
 
 
 def filling(function: Callable[..., Tensor]) -> Callable[..., Tensor]:

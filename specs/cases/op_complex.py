@@ -110,15 +110,6 @@ def a_scaled_terms_gradient_has_the_conjugate():
     assert w.grad.tolist() == [1 + 1j, 2j]
 
 
-def a_convolutions_gradient_has_the_conjugate():
-    """The image and the kernel of a convolution. Rule: op/gradients-conjugate."""
-    x = torch.tensor([[[1 + 2j, 3j, 1 + 0j]]], requires_grad=True)
-    w = torch.tensor([[[2 - 1j, 1 + 1j]]], requires_grad=True)
-    torch.nn.functional.conv1d(x, w).backward(torch.tensor([[[1 + 1j, 2j]]]))
-    assert x.grad.tolist() == [[[1 + 3j, 0 + 4j, 2 + 2j]]]
-    assert w.grad.tolist() == [[[9 - 1j, 3 - 1j]]]
-
-
 def a_scaled_sources_gradient_has_the_conjugate():
     """What index_add() adds times a complex number. Rule: op/index-add-conjugates."""
     x = torch.tensor([1 + 2j, 3j])

@@ -17,20 +17,7 @@ from specs.errors import need_kernel, refuse
 from specs.kind import Number, Scale, Tensor, Wrapped
 from specs.op import composite, op
 from specs.ops.complex import conj
-from specs.ops.helpers import times
-
-
-def _scaled(y, alpha, x):
-    """``alpha * y``, where ``x`` is an operand of the dtype that both were promoted to.
-
-    A complex number is multiplied by 1, too: PyTorch makes nan of an infinite one so.
-    """
-    if alpha == 1 and x.dtype.kind != "c":
-        return y
-    if x.dtype.kind in "biu" and isinstance(alpha, float):
-        np.broadcast_shapes(np.shape(x), np.shape(y))  # that is refused first
-        refuse("op/integer-alpha")
-    return np.multiply(y, np.asarray(alpha).astype(x.dtype)) if isinstance(y, np.ndarray) else y * alpha
+from specs.ops.helpers import scaled, times
 
 
 @op(
@@ -45,13 +32,13 @@ def _scaled(y, alpha, x):
 )
 def add(x: Tensor, y, *, alpha: Scale = 1):
     """``x + alpha * y``; saves nothing."""
-    return np.add(x, _scaled(y, alpha, x))
+    return np.add(x, scaled(y, alpha, x))
 
 
 @op(name="add", node="AddBackward0", real=True, complex=True, grows="adds", often=4, zero="addition")
 def add_to_number(x: Wrapped, y: Tensor, *, alpha: Scale = 1):
     """``2 + y``, in the function's form."""
-    return np.add(x, _scaled(y, alpha, y))
+    return np.add(x, scaled(y, alpha, y))
 
 
 for adding in (add, add_to_number):
@@ -71,13 +58,13 @@ _DIFFERENCE: dict[str, Any] = {"dtypes": "numeric", "real": True, "complex": Tru
 )
 def sub(x: Tensor, y, *, alpha: Scale = 1):
     """``x - alpha * y``; saves nothing."""
-    return np.subtract(x, _scaled(y, alpha, x))
+    return np.subtract(x, scaled(y, alpha, x))
 
 
 @op(name="sub", node="SubBackward0", often=4, zero="subtraction", **_DIFFERENCE)
 def sub_from_number(x: Wrapped, y: Tensor, *, alpha: Scale = 1):
     """``2 - y``, in the function's form; Python's operator calls ``rsub``."""
-    return np.subtract(x, _scaled(y, alpha, y))
+    return np.subtract(x, scaled(y, alpha, y))
 
 
 for subtracting in (sub, sub_from_number):
@@ -87,7 +74,7 @@ for subtracting in (sub, sub_from_number):
 @op(node="RsubBackward0", name="rsub", layout=("y", "x"), **_DIFFERENCE)
 def rsub(x: Tensor, y: Tensor, *, alpha: Scale = 1):
     """``y - alpha * x``."""
-    return np.subtract(y, _scaled(x, alpha, x))
+    return np.subtract(y, scaled(x, alpha, x))
 
 
 rsub.wrt(x=lambda g, alpha: times(g.neg(), conj(alpha)), y=lambda g: g)
@@ -96,7 +83,7 @@ rsub.wrt(x=lambda g, alpha: times(g.neg(), conj(alpha)), y=lambda g: g)
 @op(node="RsubBackward1", name="rsub", alone=alone.number_minus, **_DIFFERENCE)
 def rsub_scalar(x: Tensor, y: Number, *, alpha: Scale = 1):
     """A number minus a tensor: ``2 - x`` calls it."""
-    return np.subtract(y, _scaled(x, alpha, x))
+    return np.subtract(y, scaled(x, alpha, x))
 
 
 rsub_scalar.wrt(x=lambda g, alpha: times(g.neg(), conj(alpha)))

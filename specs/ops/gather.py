@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from specs import inference_alone as alone
+from specs.active_rules import by
 from specs.errors import need_fit, refuse
-from specs.kind import Dim, Indices, Mask, Number, Size, Tensor, Vector
+from specs.kind import Dim, Indices, Mask, Number, Scale, Size, Tensor, Vector
 from specs.op import op
-from specs.ops.helpers import along, grid_index, need_targets
+from specs.ops.complex import conj
+from specs.ops.helpers import along, grid_index, need_targets, scaled, times
 from specs.signature import clash
 
 
@@ -64,8 +66,8 @@ index_select.wrt(x=lambda g, x_shape, dim, index: g.new_zeros(x_shape).index_add
     grows="totals",
     memory="alone",
 )
-def index_add(x: Tensor, dim: Dim, index: Vector, y: Tensor) -> Any:
-    """``x`` with the slices of ``y`` added at the positions in ``index``, repeated positions repeatedly.
+def index_add(x: Tensor, dim: Dim, index: Vector, y: Tensor, *, alpha: Scale = 1) -> Any:
+    """``x`` with ``alpha`` times the slices of ``y`` added at the positions in ``index``, each as often.
 
     Assigning ``.data`` can leave a gradient with an index that its forward never saw.
     """
@@ -98,13 +100,15 @@ def index_add(x: Tensor, dim: Dim, index: Vector, y: Tensor) -> Any:
         where = {"index": index[wrong][0], "dim": axis, "size": line.shape[axis]}
         # PyTorch hands the outermost dimensions of matrices and more on to scatter_add.
         refuse("op/gather-range" if x.ndim > 1 and axis in (0, x.ndim - 1) else "op/index-range", **where)
-    np.add.at(line, (*(slice(None),) * axis, index.reshape(-1)), np.atleast_1d(y))
+    factor = alpha if isinstance(alpha, complex) else x.dtype.type(alpha).item()  # cut off for integers
+    np.add.at(line, (*(slice(None),) * axis, index.reshape(-1)), np.atleast_1d(scaled(y, factor, x)))
     return line.reshape(x.shape)
 
 
-def _index_add_backward(g: Any, dim: int, index: Any, y: Any) -> Any:
+def _index_add_backward(g: Any, dim: int, index: Any, y: Any, alpha: Any) -> Any:
     """Only the shape of ``y`` matters, but torch saves it whole."""
-    return g.index_select(dim, index).expand(tuple(y.shape)) if y.shape else g.index_select(dim, index)
+    found = g.index_select(dim, index).expand(tuple(y.shape)) if y.shape else g.index_select(dim, index)
+    return times(found, conj(alpha) if by("op/index-add-conjugates") else alpha)
 
 
 index_add.wrt(x=lambda g: g, y=_index_add_backward)

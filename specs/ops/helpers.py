@@ -112,6 +112,21 @@ def times(g: Any, factor: Any) -> Any:
     return g if factor == 1 else g.mul_scalar(factor)
 
 
+def scaled(y: Any, alpha: Any, x: Any) -> Any:
+    """``alpha * y``, where ``x`` is an operand of the dtype that both were promoted to.
+
+    A complex number is multiplied by 1, too: PyTorch makes nan of an infinite one so.
+    """
+    if alpha == 1 and x.dtype.kind != "c":
+        return y
+    if isinstance(alpha, complex) and x.dtype.kind != "c":
+        raise RuntimeError("alpha must not be a complex number unless the operands are complex")
+    if x.dtype.kind in "biu" and isinstance(alpha, float):
+        np.broadcast_shapes(np.shape(x), np.shape(y))  # that is refused first
+        refuse("op/integer-alpha")
+    return np.multiply(y, np.asarray(alpha).astype(x.dtype)) if isinstance(y, np.ndarray) else y * alpha
+
+
 def minus(number: Any, x: Any) -> Any:
     """``number - x`` as formulas in C++ make it: a filled tensor, and one subtraction."""
     return x.new_full(x.shape, number).sub(x)
