@@ -125,7 +125,7 @@ def taking(body: Callable[..., Any], name: str, lacking: str) -> Callable[..., A
 
 
 _SINGLE = 3.4028234663852886e38
-LARGEST = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": _SINGLE, "complex64": _SINGLE}
+LARGEST_NUMBERS = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": _SINGLE, "complex64": _SINGLE}
 """The largest number of each dtype (or of its parts) that is narrower than Python's floats."""
 
 
@@ -143,7 +143,7 @@ def need_fit(value: Any, dtype: np.dtype) -> None:
         low = -limits.max if dtype.kind == "u" and isinstance(real, int) else limits.min
         fits = low <= real <= limits.max
     else:
-        top = LARGEST.get(dtype.name, math.inf)
+        top = LARGEST_NUMBERS.get(dtype.name, math.inf)
         fits = not any(top < abs(part) < math.inf for part in (real, imaginary))
     if not fits or (imaginary and dtype.kind != "c"):
         refuse("op/value-overflow", value=value, dtype=dtype)

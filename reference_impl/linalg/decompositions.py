@@ -117,7 +117,7 @@ class _Svd(Function):
 
 
 def _phase(left: Tensor, right: Tensor) -> Tensor:
-    """What changes with the phase of complex singular vectors; refuse a loss that does with both."""
+    """The part that the phases of complex singular vectors decide; refuse a loss that changes with them."""
     found = left.diagonal(0, -2, -1)
     if not np.allclose(array_of(found.add(right.diagonal(0, -2, -1))), 0, rtol=1e-2, atol=1e-2):
         raise RuntimeError(

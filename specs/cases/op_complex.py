@@ -99,7 +99,7 @@ def a_complex_number_is_a_tensor_in_the_gradient():
 
 
 def a_scaled_terms_gradient_has_the_conjugate():
-    """What is added times a complex number, out of place and in place. Rule: op/gradients-conjugate."""
+    """A term that is scaled by a complex number, out of place and in place. Rule: op/gradients-conjugate."""
     x = torch.tensor([1 + 2j, 3j], requires_grad=True)
     w = torch.tensor([2 - 1j, 1 + 1j], requires_grad=True)
     g = torch.tensor([1 + 1j, 2j])
@@ -111,7 +111,7 @@ def a_scaled_terms_gradient_has_the_conjugate():
 
 
 def a_scaled_sources_gradient_has_the_conjugate():
-    """What index_add() adds times a complex number. Rule: op/index-add-conjugates."""
+    """A source that index_add() scales by a complex number. Rule: op/index-add-conjugates."""
     x = torch.tensor([1 + 2j, 3j])
     w = torch.tensor([2 - 1j, 1 + 1j], requires_grad=True)
     y = x.index_add(0, torch.tensor([1, 0]), w, alpha=1 + 2j)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from specs.errors import LARGEST, need_kernel, refuse
+from specs.errors import LARGEST_NUMBERS, need_kernel, refuse
 from specs.kind import Bool, Number, OptDims, OptNumber, Tensor
 from specs.op import op
 from specs.ops.complex import conj
@@ -23,7 +23,7 @@ def nan_to_num(x: Tensor, nan: OptNumber = 0.0, posinf: OptNumber = None, neginf
     """Numbers in place of NaN and infinities."""
     if x.dtype.kind not in "fcV":
         return x.copy()
-    largest = LARGEST.get(str(x.dtype), sys.float_info.max)
+    largest = LARGEST_NUMBERS.get(str(x.dtype), sys.float_info.max)
     high, low = largest if posinf is None else posinf, -largest if neginf is None else neginf
     out = np.where(np.isnan(x), x.dtype.type(0.0 if nan is None else nan), x)
     return np.where(np.isposinf(x), x.dtype.type(high), np.where(np.isneginf(x), x.dtype.type(low), out))
