@@ -125,7 +125,12 @@ def taking(body: Callable[..., Any], name: str, lacking: str) -> Callable[..., A
 
 
 _SINGLE = 3.4028234663852886e38
-LARGEST_NUMBERS = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": _SINGLE, "complex64": _SINGLE}
+LARGEST_NUMBERS = {
+    "float16": 65504.0,
+    "bfloat16": 3.3895313892515355e38,
+    "float32": _SINGLE,
+    "complex64": _SINGLE,
+}
 """The largest number of each dtype (or of its parts) that is narrower than Python's floats."""
 
 

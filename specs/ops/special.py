@@ -97,7 +97,7 @@ atanh.wrt(x=lambda g, x: g.div(conj(minus(1, x.mul(x)))))
 
 
 def _accumulated(x: np.ndarray, axis: int) -> np.ndarray:
-    """What `numpy.logaddexp` accumulates, of complex numbers; imaginary parts may leave -pi to pi."""
+    """Running `numpy.logaddexp` of complex numbers; imaginary parts may leave -pi to pi."""
     out = np.moveaxis(x.copy(), axis, 0)
     for n in range(1, len(out)):
         low, high = np.where(out[n - 1].real < out[n].real, out[n - 1 : n + 1], out[n - 1 : n + 1][::-1])
