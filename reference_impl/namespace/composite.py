@@ -16,7 +16,7 @@ import numpy as np
 
 from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
-from reference_impl.core.tensor import Tensor, wrap
+from reference_impl.core.tensor import Tensor
 from reference_impl.fidelity.batched import check_shape_known
 from reference_impl.namespace.index_functions import filling
 from reference_impl.namespace.like_operands import like_its_operands
@@ -184,19 +184,6 @@ def tile(x: Tensor, *dims: Any) -> Tensor:
     return x.repeat((1,) * (x.ndim - len(times)) + times)
 
 
-def repeat_interleave(x: Tensor, repeats: Any, dim: int | None = None) -> Tensor:
-    """Repeat each element, or each slice along a dimension."""
-    if dim is None:
-        x, dim = x.flatten(), 0
-    if isinstance(repeats, Tensor):
-        counts = np.broadcast_to(array_of(repeats), (array_of(x).shape[dim],))
-        return x.index_select(dim, wrap(np.repeat(np.arange(len(counts)), counts)))
-    axis = axis_of(dim, x.ndim)
-    shape = array_of(x).shape
-    wide = x.unsqueeze(axis + 1).expand((*shape[: axis + 1], repeats, *shape[axis + 1 :]))
-    return wide.clone_contiguous().flatten(axis, axis + 1)
-
-
 def diag(x: Tensor, diagonal: int = 0) -> Tensor:
     """Build a matrix with a vector on its diagonal, or copy a matrix's diagonal."""
     if x.ndim not in (1, 2):
@@ -306,7 +293,7 @@ def _in_dtype(name: str) -> Callable[..., Tensor]:
 BOTH: dict[str, Any] = {
     "broadcast_to": broadcast_to, "diag": diag, "fliplr": fliplr, "flipud": flipud,
     "log_softmax": _in_dtype("_log_softmax"), "movedim": movedim,
-    "moveaxis": movedim, "ravel": ravel, "repeat_interleave": repeat_interleave, "roll": roll,
+    "moveaxis": movedim, "ravel": ravel, "roll": roll,
     "softmax": _in_dtype("_softmax"), "split_with_sizes": split_with_sizes, "swapaxes": swapaxes,
     "swapdims": swapaxes, "tensor_split": tensor_split, "tile": tile,
     "unflatten": unflatten, "unsafe_chunk": unsafe_chunk, "unsafe_split": unsafe_split,

@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace import composite, random
+from specs.errors import need_kernel
 from specs.ops.helpers import axis_of
 
 
@@ -58,7 +60,8 @@ def diff(x: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: Any 
     x = x if len(parts) == 1 else composite.cat(parts, dim)
     for _ in range(n):
         size = x.shape[dim]
-        x = x.narrow(dim, 1, size - 1).sub(x.narrow(dim, 0, size - 1))
+        after, before = x.narrow(dim, 1, size - 1), x.narrow(dim, 0, size - 1)
+        x = after.ne(before) if x.dtype.numpy.kind == "b" else after.sub(before)
     return x
 
 
@@ -121,6 +124,22 @@ def combinations(x: Tensor, r: int = 2, with_replacement: bool = False) -> Tenso
     return x.index_select(0, wrap(rows.reshape(-1))).view((len(rows), r))
 
 
+def repeat_interleave(x: Tensor, repeats: Any = None, dim: int | None = None) -> Tensor:
+    """Repeat each element, or each slice along a dimension; by itself each position as often as it says."""
+    if repeats is None:
+        need_kernel("repeat_interleave", array_of(x), "bfcVu")
+        return wrap(np.repeat(np.arange(len(array_of(x))), array_of(x)))
+    if dim is None:
+        x, dim = x.flatten(), 0
+    if isinstance(repeats, Tensor):
+        counts = np.broadcast_to(array_of(repeats), (array_of(x).shape[dim],))
+        return x.index_select(dim, wrap(np.repeat(np.arange(len(counts)), counts)))
+    axis = axis_of(dim, x.ndim)
+    shape = array_of(x).shape
+    wide = x.unsqueeze(axis + 1).expand((*shape[: axis + 1], repeats, *shape[axis + 1 :]))
+    return wide.clone_contiguous().flatten(axis, axis + 1)
+
+
 def block_diag(*tensors: Tensor) -> Tensor:
     """Matrices along a diagonal."""
     parts = [_raised(x, 2) for x in tensors]
@@ -177,6 +196,7 @@ def msort(x: Tensor) -> Tensor:
 
 
 BOTH: dict[str, Any] = {
+    "repeat_interleave": repeat_interleave,
     "msort": msort, "polygamma": polygamma,
     "adjoint": adjoint, "corrcoef": corrcoef, "cov": cov, "cross": cross, "diff": diff,
     "hsplit": _split_along(1), "dsplit": _split_along(2), "vsplit": _split_along(0),

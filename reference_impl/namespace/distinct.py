@@ -10,6 +10,7 @@ from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.fidelity.batched import check_shape_known
 from reference_impl.namespace.non_differentiable import tensor_of, underivable
+from specs.errors import need_kernel
 
 
 def nonzero(x: Tensor, *, as_tuple: bool = False) -> Any:
@@ -42,6 +43,7 @@ def unique(
     """The sorted distinct elements; on request with the inverse indices and the counts."""
     check_shape_known(x, "_unique2" if dim is None else "unique_dim")
     array = array_of(x)
+    need_kernel("unique", array, "c")
     distinct, inverse, counts = np.unique(array, return_inverse=True, return_counts=True, axis=dim)
     inverse = inverse.reshape(array.shape if dim is None else -1)
     node = ("_unique2", "Unique2Backward0") if dim is None else ("unique_dim", "UniqueDimBackward0")

@@ -100,6 +100,9 @@ def _position(function: Callable[..., Any]) -> Callable[..., Tensor]:
     """Make a search for an extreme's index, in the flattened tensor or along a dimension."""
 
     def at(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+        if x.is_complex():
+            refuse_by("op/complex-extreme", name=function.__name__, case=function.__name__)
+        need_kernel(function.__name__, array_of(x), "b")
         axis = None if dim is None else axis_of(dim, x.ndim)
         if not x.ndim:
             return tensor_of(np.int64(0))
@@ -118,6 +121,8 @@ def _position(function: Callable[..., Any]) -> Callable[..., Tensor]:
 
 def argsort(x: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
     """The indices that sort along a dimension."""
+    if x.is_complex():
+        refuse_by("op/complex-extreme", name="argsort", case="sort")
     return wrap(order(array_of(x), dim, descending))
 
 
@@ -134,10 +139,11 @@ def order(x: np.ndarray, dim: int, descending: bool) -> np.ndarray:
     return np.ascontiguousarray(np.flip(x.shape[axis] - 1 - flipped, axis))
 
 
-def _map(function: Callable[..., Any]) -> Callable[..., Tensor]:
-    """Make an elementwise function whose result has no gradient."""
+def _map(function: Callable[..., Any], lacking: str = "") -> Callable[..., Tensor]:
+    """Make an elementwise function whose result has no gradient, for dtypes of kinds not ``lacking``."""
 
     def mapped(*operands: Any) -> Tensor:
+        need_kernel(function.__name__, np.asarray(_array(operands[0])), lacking)
         return tensor_of(_broadcasting(function, *[_array(x) for x in operands]))
 
     return mapped
@@ -191,6 +197,7 @@ def underivable(out: Tensor, x: Tensor, *node: str) -> Tensor:
 
 def bincount(x: Tensor, weights: Any = None, minlength: int = 0) -> Tensor:
     """Count each non-negative integer, or sum the weights that stand beside it."""
+    need_kernel("bincount", array_of(x), "bfcV")
     counted = np.bincount(array_of(x), _array(weights), minlength)
     if not isinstance(weights, Tensor):
         return tensor_of(counted)
@@ -202,6 +209,7 @@ def bincount(x: Tensor, weights: Any = None, minlength: int = 0) -> Tensor:
 @marking
 def isin(x: Any, among: Any) -> Tensor:
     """Test each element for membership in ``among``."""
+    need_kernel("isin", np.asarray(_array(x)), "bc")
     return tensor_of(np.isin(_array(x), _array(among)))
 
 
@@ -217,7 +225,7 @@ def searchsorted(
     at: Any = "right" if right or side == "right" else "left"
     wanted, kind = _array(x), np.int32 if out_int32 else np.int64
     if np.size(wanted):
-        need_kernel("searchsorted_out", np.asarray(wanted), "c")
+        need_kernel("searchsorted_out", np.asarray(wanted), "bc")
     if order.ndim == 1:
         return tensor_of(np.searchsorted(order, wanted, at).astype(kind))
     if order.shape[:-1] != wanted.shape[:-1]:
@@ -240,6 +248,7 @@ def bucketize(x: Any, boundaries: Tensor, *, right: bool = False, out_int32: boo
 def histc(x: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     """Count elements in equal-width bins; elements outside the bins are ignored."""
     array = array_of(x)
+    need_kernel("histogram", array, "biuc")
     ends = (float(array.min()), float(array.max())) if min == max == 0 else (min, max)
     return tensor_of(np.histogram(array, bins, ends)[0].astype(array.dtype))
 
@@ -276,12 +285,12 @@ BOTH: dict[str, Any] = {
     "equal": equal, "isclose": isclose, "allclose": allclose, "all": _found(np.all), "any": _found(np.any),
     "argmax": _position(np.argmax), "argmin": _position(np.argmin), "argsort": argsort,
     "isnan": _map(np.isnan), "isinf": _map(np.isinf), "isfinite": _map(np.isfinite),
-    "isposinf": _map(np.isposinf), "isneginf": _map(np.isneginf), "isreal": _map(np.isreal),
-    "signbit": _map(np.signbit), "logical_and": _map(np.logical_and), "logical_or": _map(np.logical_or),
+    "isposinf": _map(np.isposinf, "c"), "isneginf": _map(np.isneginf, "c"), "isreal": _map(np.isreal),
+    "signbit": _map(np.signbit, "c"), "logical_and": _map(np.logical_and), "logical_or": _map(np.logical_or),
     "logical_xor": _map(np.logical_xor), "logical_not": _map(np.logical_not),
     "bitwise_and": _bits(np.bitwise_and), "bitwise_or": _bits(np.bitwise_or),
-    "bitwise_xor": _bits(np.bitwise_xor), "bitwise_not": bitwise_not, "nextafter": _map(np.nextafter),
-    "gcd": _map(np.gcd), "lcm": _map(np.lcm),
+    "bitwise_xor": _bits(np.bitwise_xor), "bitwise_not": bitwise_not, "nextafter": _map(np.nextafter, "biuc"),
+    "gcd": _map(np.gcd, "bfcV"), "lcm": _map(np.lcm, "bfcV"),
     "bitwise_left_shift": _bits(np.left_shift), "bitwise_right_shift": _bits(np.right_shift),
     "bincount": bincount, "histc": histc,
 }  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from reference_impl.base import dtypes
 from reference_impl.base.not_modelled import NotModelled
 from reference_impl.base.rules import by
 from reference_impl.core.access import array_of
@@ -59,7 +60,7 @@ def _quantile(
 def _need_shares(x: Tensor, q: Any, shares: np.ndarray) -> None:
     if not array_of(x).size:
         raise RuntimeError("quantile() input tensor must be non-empty")
-    if array_of(x).dtype.kind == "c":
+    if x.dtype not in (dtypes.float32, dtypes.float64):
         raise RuntimeError("quantile() input tensor must be either float or double dtype")
     if isinstance(q, Tensor):
         if q.ndim > 1:
@@ -186,13 +187,17 @@ def gradient(x: Tensor, *, spacing: float = 1, dim: Any = None, edge_order: int 
 
 def float_power(x: Any, exponent: Any) -> Tensor:
     """The power in double precision."""
-    wide = [v.double() if isinstance(v, Tensor) and not v.is_complex() else v for v in (x, exponent)]
+    wide = [
+        v if not isinstance(v, Tensor) else v.to(dtypes.complex128 if v.is_complex() else dtypes.float64)
+        for v in (x, exponent)
+    ]
     return wide[0].pow(wide[1]) if isinstance(x, Tensor) else wide[1].rpow(wide[0])
 
 
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """The powers of the elements of a vector, as columns."""
     n = x.shape[0] if N is None else N
+    x = x if x.is_floating_point() or x.is_complex() else x.long()
     made = x.new_empty((x.shape[0], n))
     if n > 0:
         made.select(1, 0).fill_(1)

@@ -229,6 +229,8 @@ def multinomial(
 ) -> Tensor:
     """Draw indices with the weights in each row."""
     check_random_operands(x)
+    if not x.is_floating_point():
+        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {x.dtype}")
     if x.ndim not in (1, 2):
         raise RuntimeError("prob_dist must be 1 or 2 dim")
     if num_samples > array_of(x).shape[-1] and not replacement:

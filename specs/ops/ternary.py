@@ -291,7 +291,7 @@ def _share(g: Any, x: Any, y: Any) -> Any:
 atan2.wrt(x=lambda g, x, y: _share(g.mul(y), x, y), y=lambda g, x, y: _share(g.mul(x.neg()), x, y))
 
 
-@op(internal=True, inplace=True, node="HypotBackward0", lacks="c")
+@op(internal=True, inplace=True, node="HypotBackward0", lacks="biuc")
 def hypot(x: Tensor, y: Tensor) -> Any:
     """The square root of the sum of two squares; saves both and the result."""
     return np.hypot(x, y)

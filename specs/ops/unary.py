@@ -205,7 +205,7 @@ for stepping in (floor, ceil, trunc, round, sign):
     stepping.wrt(x=lambda g: g.zeros_like())
 
 
-@op(internal=True, inplace=True, node="FracBackward0", dtypes="keep", layout=("x",), lacks="c")
+@op(internal=True, inplace=True, node="FracBackward0", dtypes="keep", layout=("x",), lacks="iuc")
 def frac(x: Tensor) -> Any:
     """The part of a number behind the point, with its sign."""
     return x - np.trunc(x)
