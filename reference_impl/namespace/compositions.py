@@ -154,7 +154,7 @@ def block_diag(*tensors: Tensor) -> Tensor:
 def cov(x: Tensor, *, correction: int = 1) -> Tensor:
     """The covariances of rows."""
     rows = x.unsqueeze(0) if x.ndim < 2 else x
-    rows = rows if rows.is_floating_point() or rows.is_complex() else rows.float()
+    rows = rows if rows.is_floating_point() or rows.is_complex() else rows.mul(1.0)
     apart = rows.sub(rows.mean(1, True))
     out = apart.mm(apart.t().conj()).div(rows.shape[1] - correction)
     return out.squeeze() if x.ndim < 2 else out

@@ -78,6 +78,12 @@ def promote_types(a: dtype, b: dtype) -> dtype:
     return dtypes.of(dtypes.promote([np.empty(1, a.numpy), np.empty(1, b.numpy)]))
 
 
+def _need_others(name: str, x: Any, lacking: str) -> None:
+    """Refuse a dtype before PyTorch looks for a kernel; ``lacking`` are numpy's letters of kinds."""
+    if (given := np.asarray(_array(x)).dtype).kind in lacking:
+        raise RuntimeError(f"{name}() does not support {given} input")
+
+
 def can_cast(a: dtype, b: dtype) -> bool:
     """Return True if a result of dtype ``a`` may be written to a tensor of dtype ``b``."""
     return dtypes.castable(a.numpy, b.numpy)
@@ -102,7 +108,7 @@ def _position(function: Callable[..., Any]) -> Callable[..., Tensor]:
     def at(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
         if x.is_complex():
             refuse_by("op/complex-extreme", name=function.__name__, case=function.__name__)
-        need_kernel(function.__name__, array_of(x), "b")
+        _need_others(function.__name__, x, "b")
         axis = None if dim is None else axis_of(dim, x.ndim)
         if not x.ndim:
             return tensor_of(np.int64(0))
@@ -209,7 +215,7 @@ def bincount(x: Tensor, weights: Any = None, minlength: int = 0) -> Tensor:
 @marking
 def isin(x: Any, among: Any) -> Tensor:
     """Test each element for membership in ``among``."""
-    need_kernel("isin", np.asarray(_array(x)), "bc")
+    _need_others("isin", x, "bc")
     return tensor_of(np.isin(_array(x), _array(among)))
 
 
