@@ -1,4 +1,4 @@
-"""Functions on dtypes that few call them on: the reference gives what torch gives, or refuses what torch does."""
+"""Functions on dtypes that few call them on: the reference gives what torch gives, or refuses, too."""
 
 from __future__ import annotations
 
