@@ -825,6 +825,29 @@ h = a.contiguous()
 h.data = e
 r = a.pow(1.0)
 """,
+    "a grad that is a parameter is clamped by one write, a plain one by two": """
+a = torch.tensor(2.0)
+b = torch.nn.Parameter(a)
+a.grad = b
+torch.nn.utils.clip_grad_value_([a], 2.0)
+c = torch.tensor(2.0)
+d = torch.tensor(3.0)
+c.grad = d
+torch.nn.utils.clip_grad_value_([c], 2.0)
+""",
+    "a pack hook writes to the conjugate of the number that a product has saved": """
+d = torch.tensor([complex(1.0, 1.0), complex(-0.0, -1.0)], requires_grad=True)
+e = d.mul(complex(0.0, 2.0))
+with torch.autograd.graph.saved_tensors_hooks(lambda t: t.mul_(2), lambda t: t):
+    try:
+        e.backward(d, create_graph=True)
+    except Exception as error:
+        print(type(error).__name__, error)
+try:
+    e.backward(d)
+except Exception as error:
+    print(type(error).__name__, error)
+""",
 }
 
 

@@ -84,9 +84,18 @@ def clip_grad_value_(
     grads = [x.grad for x in tensors if x.grad is not None]
     if not grads:
         refuse_by("nn/clipping-values-takes-a-grad")
+    alike: dict[Any, list[Tensor]] = {}
     for g in grads:
-        g.clamp_min_(-clip_value)
-        g.clamp_max_(clip_value)
+        alike.setdefault((g.device, g.dtype), []).append(g)
+    for group in alike.values():
+        # NB: plain tensors are clamped together, by one bound after the other, which counts two writes.
+        together = all(type(g) is Tensor for g in group) if foreach is None else foreach
+        for g in group:
+            if together:
+                g.clamp_min_(-clip_value)
+                g.clamp_max_(clip_value)
+            else:
+                g.clamp_(-clip_value, clip_value)
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
