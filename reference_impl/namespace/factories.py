@@ -20,7 +20,7 @@ from reference_impl.base.quietly import quietly
 from reference_impl.base.rules import by, refuse_by, warn, warn_once
 from reference_impl.base.session import STATE
 from reference_impl.base.size import contiguous_format, preserve_format, strided
-from reference_impl.core.access import array_of, set_flag, set_gradient_edge, set_memory
+from reference_impl.core.access import array_of, set_flag, set_gradient_edge, set_memory, version_counter
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.fidelity.batched import levels_of, marked
 from reference_impl.namespace.nested_numbers import dtype_of_parts, holds_numbers, refuse_data
@@ -146,9 +146,12 @@ def _copied(
     if not isinstance(data, Tensor):
         return new_leaf(laid_out_like(_cast(np.array(data), data, dtype), data), requires_grad, **where)
     warn("copy/tensor-of-a-tensor-warns")
-    array = array_of(data.detach().clone())
+    clone = data.detach().clone()
+    array = array_of(clone)
     model = None if STATE.default_devices else data
     copied = new_leaf(laid_out_like(_cast(array, data, dtype), array), requires_grad, model, **where)
+    if data.is_inference() and not STATE.inference:
+        version_counter(copied)[0] = clone._version  # which begins at 1
     if not by("copy/tensor-copies"):
         set_gradient_edge(copied, data.grad_fn, data.output_nr)
     return copied

@@ -848,6 +848,12 @@ try:
 except Exception as error:
     print(type(error).__name__, error)
 """,
+    "a tensor made of an inference tensor begins at version 1": """
+with torch.inference_mode():
+    a = torch.tensor([1.0, 2.0])
+b = torch.tensor(a)
+c = a.new_tensor(a)
+""",
 }
 
 
