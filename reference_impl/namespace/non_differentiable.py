@@ -78,7 +78,7 @@ def promote_types(a: dtype, b: dtype) -> dtype:
     return dtypes.of(dtypes.promote([np.empty(1, a.numpy), np.empty(1, b.numpy)]))
 
 
-def _need_others(name: str, x: Any, lacking: str) -> None:
+def _need_dtype(name: str, x: Any, lacking: str) -> None:
     """Refuse a dtype before PyTorch looks for a kernel; ``lacking`` are numpy's letters of kinds."""
     if (given := np.asarray(_array(x)).dtype).kind in lacking:
         raise RuntimeError(f"{name}() does not support {given} input")
@@ -108,7 +108,7 @@ def _position(function: Callable[..., Any]) -> Callable[..., Tensor]:
     def at(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
         if x.is_complex():
             refuse_by("op/complex-extreme", name=function.__name__, case=function.__name__)
-        _need_others(function.__name__, x, "b")
+        _need_dtype(function.__name__, x, "b")
         axis = None if dim is None else axis_of(dim, x.ndim)
         if not x.ndim:
             return tensor_of(np.int64(0))
@@ -215,7 +215,7 @@ def bincount(x: Tensor, weights: Any = None, minlength: int = 0) -> Tensor:
 @marking
 def isin(x: Any, among: Any) -> Tensor:
     """Test each element for membership in ``among``."""
-    _need_others("isin", x, "bc")
+    _need_dtype("isin", x, "bc")
     return tensor_of(np.isin(_array(x), _array(among)))
 
 

@@ -67,7 +67,7 @@ index_select.wrt(x=lambda g, x_shape, dim, index: g.new_zeros(x_shape).index_add
     memory="alone",
 )
 def index_add(x: Tensor, dim: Dim, index: Vector, y: Tensor, *, alpha: Scale = 1) -> Any:
-    """``x`` with ``alpha`` times the slices of ``y`` added at the positions in ``index``, each as often.
+    """``x`` plus ``alpha`` times the slices of ``y`` at the positions in ``index``, again where one repeats.
 
     Assigning ``.data`` can leave a gradient with an index that its forward never saw.
     """
