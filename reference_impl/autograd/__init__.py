@@ -272,7 +272,7 @@ def _filled(like: Tensor, value: int) -> Tensor:
     array = np.empty_like(array_of(like))
     array.fill(value)
     array = laid_out_like(array, array_of(like))
-    if not STATE.devices and STATE.place is None:
+    if not STATE.devices:
         return wrap(array)
     with making_on(place_of(like)):
         return wrap(array)

@@ -13,6 +13,7 @@ from reference_impl.base.rules import refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of, is_inference
 from reference_impl.core.tensor import Tensor
+from reference_impl.fidelity.batched import levels_of
 from reference_impl.forward.tangents import DualLevel, without_tangent
 
 __all__ = [
@@ -78,6 +79,9 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             "a dual tensor lives in a level, and there is none: enter_dual_level() comes first"
         )
     _need_level(level, "_make_dual")
+    if STATE.transforms and levels_of(tensor, tangent):
+        why = "aten::_make_dual; the fallback path doesn't work on out= or view ops."
+        refuse_by("functional/vmap-has-no-rule", why=why)
     for what, x in (("primal", tensor), ("tangent", tangent)):
         if array_of(x).dtype.kind not in DIFFERENTIABLE:
             raise ValueError(f"Expected {what} to be floating point or complex, not {x.dtype}")

@@ -37,8 +37,8 @@ class Function:
 
     _backward_cls: ClassVar[type[FunctionNode]]
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
         cls._backward_cls = type(f"{cls.__name__}Backward", (FunctionNode,), {"_forward_cls": cls})
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -103,7 +103,8 @@ class Function:
             node, _, _, outputs = cls._call(args, kwargs)
         # A reference from the node to an output would be a cycle.
         node.to_save = node.dirty_tensors = node.non_differentiable = ()
-        return marked(outputs, levels_of(*args, outputs)) if STATE.transforms else outputs
+        # NB: by its own rule a result may also be the same for all elements, which is not asked.
+        return outputs if cls.vmap is Function.vmap else marked(outputs, levels_of(*args, outputs))
 
     @classmethod
     def _check_transforms(cls, separate: bool, args: tuple[Any, ...]) -> None:
@@ -112,28 +113,27 @@ class Function:
             return  # a function of PyTorch's own
         if not separate:
             refuse_by("functional/transforms-need-setup-context")
-        forward = any(each.forward for each in STATE.transforms)
-        mapped = (forward and mappings()) or levels_of(*args)
-        if mapped and not cls.generate_vmap_rule and cls.vmap is Function.vmap:
+        if mappings() and not cls.generate_vmap_rule and cls.vmap is Function.vmap:
             refuse_by("functional/vmap-needs-a-rule", name=cls.__name__)
-        if forward and cls.jvp is Function.jvp:
+        forward = any(each.forward for each in STATE.transforms)
+        if forward and any(_requires_grad(x) for x in args) and cls.jvp is Function.jvp:
             refuse_by("forward/function-needs-a-jvp")
 
     @classmethod
     def _call(cls, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[FunctionNode, Any, Any, Any]:
         """Return the node, the arguments as forward got them, its raw outputs, and those of the call."""
         separate = cls.setup_context is not Function.setup_context
-        if STATE.transforms:
-            cls._check_transforms(separate, args)
         if separate:
             bound = inspect.signature(cls.forward).bind(*args, **kwargs)
             bound.apply_defaults()
             args, kwargs = bound.args, bound.kwargs
-        elif kwargs:
+        if STATE.transforms:
+            cls._check_transforms(separate, args)
+        if kwargs:
             args = _in_their_places(cls.forward, args, kwargs)
         node = cls._backward_cls(args)
         with no_grad() if by("function/forward-records-nothing") else nullcontext():
-            output = cls.forward(*args, **kwargs) if separate else cls.forward(node, *args)
+            output = cls.forward(*args) if separate else cls.forward(node, *args)
             if separate:
                 cls.setup_context(node, args, output)
         try:
@@ -164,6 +164,10 @@ def _in_their_places(
     return (*args, *(named[name] for name in places[len(args) : last + 1]))
 
 
+def _requires_grad(x: Any) -> bool:
+    return isinstance(x, Tensor) and x.requires_grad
+
+
 class InplaceFunction(Function):
     """A base class from before ``mark_dirty`` that stores ``inplace``; PyTorch keeps it."""
 
@@ -192,7 +196,7 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
     def once(ctx: FunctionNode, *grads: Any) -> Any:
         with no_grad():
             results = backward(ctx, *grads)
-        if not STATE.enabled or not any(isinstance(g, Tensor) and g.requires_grad for g in grads):
+        if not STATE.enabled or not any(map(_requires_grad, grads)):
             return results
         leaves = [None if g is None else g.detach().requires_grad_() for g in as_tuple(results)]
         edges = tuple(gradient_edge(leaf) for leaf in leaves if leaf is not None)

@@ -68,8 +68,8 @@ def _kept(x: Tensor, create_graph: bool) -> Tensor:
 def _gradients(
     outputs: Sequence[Tensor | None],
     inputs: Tensors,
-    v: Sequence[Tensor] | None = None,
-    create_graph: bool = False,
+    v: Sequence[Tensor] | None,
+    create_graph: bool,
 ) -> tuple[Tensor | None, ...]:
     """The gradients of ``outputs``, None for inputs that they do not depend on."""
     vectors: Sequence[Tensor | None] = [None] * len(outputs) if v is None else v
@@ -151,7 +151,7 @@ def jvp(
         outputs_several, outputs = _tuple_of(func(*own), "outputs", "jvp")
         _need_history(outputs, "outputs", strict)
         seeds = tuple(zeros_like(x, requires_grad=True) for x in outputs)
-        products = _gradients(outputs, own, seeds, create_graph=True)
+        products = _gradients(outputs, own, seeds, True)
         _need_history(products, "gradient", strict)
         grads = _gradients(products, seeds, vector, create_graph)
         missing = "The gradient with respect to the input"
@@ -199,7 +199,7 @@ def _rows(at: int, out: Tensor, inputs: Tensors, create_graph: bool, strict: boo
     missing = f"Output {at} {OURS}"
     for place in range(out.numel()):
         element = out.reshape((-1,))[place]  # two nodes for each
-        grads = _gradients((element,), inputs, create_graph=create_graph)
+        grads = _gradients((element,), inputs, None, create_graph)
         for column, g in zip(
             columns, _filled(grads, inputs, strict, create_graph, missing, "jacobian"), strict=True
         ):
@@ -264,7 +264,7 @@ def vhp(
         vector = _vector(v, own, several, "vhp", "the input to the user-provided function is", create_graph)
         out = _single(func(*own), "vhp")
         _need_history((out,), "outputs", strict)
-        first = _gradients((out,), own, create_graph=True)
+        first = _gradients((out,), own, None, True)
         _need_history(first, "jacobian", strict)
         grads = _gradients(first, own, vector, create_graph)
         filled = _filled(grads, own, strict, create_graph, f"The jacobian {OURS}", "hessian")
@@ -281,10 +281,10 @@ def hvp(
         vector = _vector(v, own, several, "hvp", "the input to the user-provided function is", create_graph)
         out = _single(func(*own), "hvp")
         _need_history((out,), "outputs", strict)
-        first = _gradients((out,), own, create_graph=True)
+        first = _gradients((out,), own, None, True)
         _need_history(first, "jacobian", strict)
         seeds = tuple(zeros_like(x, requires_grad=True) for x in own)
-        second = _gradients(first, own, seeds, create_graph=True)
+        second = _gradients(first, own, seeds, True)
         _need_history(second, "hessian", strict)
         grads = _gradients(second, seeds, vector, create_graph)
         filled = _filled(grads, own, strict, create_graph, f"The hessian {OURS}", "hessian")

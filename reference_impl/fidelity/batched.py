@@ -190,14 +190,16 @@ def check_write(op: Op, target: Tensor, levels: Levels) -> None:
 
 
 def drawn_anew(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a factory of random tensors, which differ between the elements of a map that asks for it."""
+    """Make a factory of random tensors, which differ between the elements of the maps that ask for it, and
+    of no others.
+    """
 
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
         out = function(*args, **kwargs)
         if STATE.transforms:
             apart = {level for level in transforms.mappings() if level.randomness == "different"}
-            return marked(out, levels_of(*args, *kwargs.values()) | apart)
+            return marked(out, frozenset(apart))
         return out
 
     return called

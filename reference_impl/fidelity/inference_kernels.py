@@ -21,6 +21,11 @@ from specs.inference_alone import copied, copied_by_rows
 from specs.layout import laid_out_like
 from specs.op import Op
 
+_REFUSED_AFTER_VIEWS = {"op/index-range", "op/new-sizes-are-not-negative", "op/stack-sizes"}
+"""The refusals of a kernel that takes its views first: of all tensors, or of those before the one that is
+refused. A position in a dimension without elements is refused before.
+"""
+
 
 def runner_for(op: Op) -> Callable[..., Any] | None:
     """The function that runs an op whose kernel shows through, or None."""
@@ -87,8 +92,10 @@ def _like(x: Tensor, dtype: Any, by_rows: bool) -> Tensor:
     return wrap(laid_out_like(np.empty_like(x._array, dtype), x._array))
 
 
-def _look_through(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> None:
-    """Take the views that a kernel takes of its operands.
+def _look_through(
+    kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any], until: int | None = None
+) -> None:
+    """Take the views that a kernel takes of its operands, of all or of the first ones.
 
     In inference mode that asks for the version, which a normal tensor lacks that was an inference tensor
     before its data was assigned.
@@ -98,7 +105,7 @@ def _look_through(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping
     if viewed is True:
         pairs = zip(operands, op.operands, strict=True)
         viewed = tuple(x for x, operand in pairs if operand.kind.name == "tensor")
-    for x in viewed or ():
+    for x in (viewed or ())[:until]:
         if not x._inference:
             x._version_counter[0]
 
@@ -108,8 +115,8 @@ def _call_taking_a_view(kernel: Kernel, operands: tuple[Any, ...], attributes: M
     try:
         out = call(kernel, operands, attributes)
     except Refusal as refused:
-        if refused.rule == "op/index-range" and refused.details.get("size"):
-            _look_through(kernel, operands, attributes)
+        if refused.rule in _REFUSED_AFTER_VIEWS and refused.details.get("size") != 0:
+            _look_through(kernel, operands, attributes, refused.details.get("at"))
         raise
     _look_through(kernel, operands, attributes)
     return out

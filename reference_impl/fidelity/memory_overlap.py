@@ -60,9 +60,8 @@ def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, A
         _check_memory(op.memory, operands)
     try:
         check_operands(target, arrays, dtype)
-    except Refusal as refused:
-        if refused.rule == "write/result-dtype" and kernel.computes_first:
-            _check_memory(op.memory, operands[:1])
+    except Refusal:
+        _check_memory(op.memory, operands)
         raise
     try:
         result = kernel.run(arrays, attributes)

@@ -109,8 +109,9 @@ class DualLevel:
         base, through = forward_view(source) or (source, lambda x: x)
 
         def taken(x: Tensor) -> Any:
+            of_memory = {"storage": storage_of(x)} if "storage" in attributes else {}
             with self.pause():
-                return execute(kernel, (x,), attributes)
+                return execute(kernel, (x,), {**attributes, **of_memory})
 
         def part(whole: Tensor, at: int) -> Tensor:
             return _tuple(taken(through(whole)))[at]
@@ -136,13 +137,13 @@ class DualLevel:
         if self.paused or not isinstance(x, Tensor):
             return None
         own = x.__dict__.get(TANGENT)
-        if own is None:
-            window = forward_view(x)
-            of_base = None if window is None else self.tangent(window[0])
-            if window is not None and of_base is not None:
-                with self.pause():
-                    own = window[1](of_base)
-                self._keep(x, own)
+        if own is not None:
+            return own
+        if (window := forward_view(x)) is None or (of_base := self.tangent(window[0])) is None:
+            return None
+        with self.pause():
+            own = window[1](of_base)
+        self._keep(x, own)
         return own
 
     def give(self, x: Tensor, tangent: Tensor, in_place: bool = False) -> None:
@@ -160,12 +161,11 @@ class DualLevel:
             base, through = window
             with self.pause():
                 whole = zeros_laid_out(base, array_of(tangent).dtype)
-                own = through(whole)
-                own.copy_(tangent)
+                through(whole).copy_(tangent)
             self._keep(base, whole)
-            self._keep(x, own)
             return
-        if not same_layout(tangent, x):
+        has_memory = alias_type(tangent) is Tensor or alias_type(x) is not Tensor
+        if not (has_memory and same_layout(tangent, x)):
             with self.pause():
                 tangent = zeros_laid_out(x, array_of(tangent).dtype).copy_(tangent)
         self._keep(x, tangent)
@@ -177,6 +177,14 @@ class DualLevel:
             return
         if (saved := node.values[kernel.result]) is not None:
             self._keep(saved.tensor, tangent)
+
+    def follow(self, x: Tensor, view: Tensor) -> None:
+        """Give a tensor that is to lie as a view of it does the tangent of that view."""
+        tangent = self.tangent(view)
+        if VIEW in x.__dict__:
+            x.__dict__[VIEW] = forward_view(view)
+        if tangent is not None:
+            self._keep(x, tangent)
 
     def pass_on(self, x: Tensor, unpacked: Tensor) -> None:
         """Give a saved tensor that was unpacked the tangent that it was saved with."""
@@ -272,7 +280,7 @@ def _jvp(
             tangent = tangents[operand]
             if tangent is None:
                 continue
-            root = _product(formula(*pick(values)), array_of(tangent).dtype, kernel)
+            root = real_part(formula(*pick(values)), array_of(tangent).dtype)
             if root is not None and root.requires_grad:
                 roots.append(gradient_edge(root))
                 seeds.append(_seed(tangent, root))
@@ -305,16 +313,6 @@ def _value(slot: Any, g: Tensor, operands: Sequence[Any], attributes: Mapping[st
         return attributes[slot.name]
     operand = operands[slot.operand]
     return operand if slot.source == "operand" else METADATA[slot.source](operand)
-
-
-def _product(gradient: Tensor | None, dtype: np.dtype, kernel: Kernel) -> Tensor | None:
-    """A formula's gradient in the dtype of its operand; broadcasting is not yet undone."""
-    if gradient is None:
-        return None
-    gradient = real_part(gradient, dtype)
-    if gradient is not None and array_of(gradient).dtype != dtype:
-        return gradient.cast(dtype)
-    return gradient
 
 
 def _seed(tangent: Tensor, root: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ import numpy as np
 
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
-from reference_impl.fidelity.batched import check_random_operands, check_random_write, marking
+from reference_impl.fidelity.batched import check_random_operands, check_random_write, drawn_anew
 from reference_impl.namespace.non_differentiable import underivable
 from reference_impl.namespace.random import Generator, source
 
@@ -111,7 +111,7 @@ def bernoulli_(x: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -
     return x._bernoulli_drawn_(wrap(numbers.astype(array.dtype)))
 
 
-@marking
+@drawn_anew
 def bernoulli(x: Tensor, p: float | None = None, *, generator: Generator | None = None) -> Tensor:
     """Sample ones with the probabilities in ``x``, or all with ``p``, and zeros otherwise."""
     array = array_of(x)
@@ -125,7 +125,7 @@ def bernoulli(x: Tensor, p: float | None = None, *, generator: Generator | None 
     return x._bernoulli_drawn(wrap(_ones(array, generator).astype(array.dtype)))
 
 
-@marking
+@drawn_anew
 def poisson(x: Tensor, generator: Generator | None = None) -> Tensor:
     """Sample counts with the rates in ``x``."""
     check_random_operands(x)

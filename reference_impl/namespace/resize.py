@@ -105,6 +105,8 @@ def _changing(view: str) -> Callable[..., Tensor]:
         node = node_of(out)
         if isinstance(node, OpNode):
             node.kernel = _in_place(node.kernel)
+        if STATE.level is not None:
+            STATE.level.follow(self, out)
         return _show(self, array_of(out), storage_of(self), node)
 
     change.__name__ = f"{view}_"
@@ -123,6 +125,8 @@ def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None
     array = window_on(storage_of(self), array_of(self).dtype, (tuple(size), tuple(stride), offset))
     out = wrap(array)
     set_memory(out, array_of(out), storage_of(self))
+    if STATE.level is not None:
+        STATE.level.follow(self, self.as_strided(size, stride, offset))
     return _show(self, array, storage_of(self), AsStridedBackward1(self, out) if tracked else None)
 
 
@@ -136,6 +140,8 @@ def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
     wanted = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
     if any(n < 0 for n in wanted):
         raise RuntimeError(f"Trying to resize to a negative size: {list(wanted)}")
+    if STATE.level is not None and STATE.level.tangent(self) is not None:
+        raise RuntimeError("cannot resize variables that has a forward grad")
     if wanted == array_of(self).shape:
         return self
     offset, storage, dtype = self.storage_offset(), storage_of(self), array_of(self).dtype
@@ -186,6 +192,8 @@ def set_(
     if isinstance(source, Tensor) and array_of(source).dtype != array_of(self).dtype:
         refuse_by("resize/set-keeps-dtype", got=source.dtype, want=self.dtype)
     given = (self, source) if isinstance(source, Tensor) else (self,)
+    if STATE.level is not None and any(STATE.level.tangent(x) is not None for x in given):
+        raise NotImplementedError("Trying to use forward AD with set_ that does not support it")
     node = None
     if _is_tracked(*given):
         node = NotImplementedNode(tuple(map(gradient_edge, given)), "set_")

@@ -14,7 +14,7 @@ from reference_impl.base.not_modelled import refuse_unless_default
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap_beside
-from reference_impl.fidelity.batched import levels_of
+from reference_impl.fidelity.batched import drawn_anew, levels_of
 from reference_impl.namespace.missing import loading
 from reference_impl.namespace.quantiles import pdist  # noqa: F401
 from reference_impl.namespace.random import source
@@ -185,7 +185,14 @@ def _dropped(x: Tensor, p: float, training: bool, inplace: bool, shape: tuple[in
 
 def drop_noise(x: Tensor, p: float, shape: tuple[int, ...]) -> Tensor:
     """Draw the factors of a dropout: 0 with probability ``p``, else what keeps the mean."""
-    scaled = np.asarray((source(None).random(shape) >= p) / (1 - p)) if p < 1 else np.zeros(shape)
+    if p == 1:
+        return wrap_beside(x, np.zeros(shape, array_of(x).dtype))
+    return _scaled(x, p, shape)
+
+
+@drawn_anew
+def _scaled(x: Tensor, p: float, shape: tuple[int, ...]) -> Tensor:
+    scaled = np.asarray((source(None).random(shape) >= p) / (1 - p))
     return wrap_beside(x, scaled.astype(array_of(x).dtype))
 
 
@@ -227,12 +234,17 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
     need_probability(p)
     if p == 0 or not training:
         return input
-    least = -1.7580993408473766
-    kept = (source(None).random(input.shape) >= p).astype(array_of(input).dtype)
-    a = 1 / math.sqrt((1 - p) * (1 + p * least**2))
-    noise = wrap_beside(input, kept * array_of(input).dtype.type(a))
-    shift = wrap_beside(input, ((1 - kept) * a * least - a * least * p).astype(array_of(input).dtype))
+    noise, shift = _alpha_noise(input, p)
     return input.mul(noise).add(shift)
+
+
+@drawn_anew
+def _alpha_noise(x: Tensor, p: float) -> tuple[Tensor, Tensor]:
+    least, dtype = -1.7580993408473766, array_of(x).dtype
+    kept = (source(None).random(x.shape) >= p).astype(dtype)
+    a = 1 / math.sqrt((1 - p) * (1 + p * least**2))
+    shift = (1 - kept) * a * least - a * least * p
+    return wrap_beside(x, kept * dtype.type(a)), wrap_beside(x, shift.astype(dtype))
 
 
 def embedding(

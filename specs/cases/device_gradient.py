@@ -173,3 +173,17 @@ def data_of_its_own_device_leaves_the_end_in_its_place():
     assert w.grad_fn.next_functions[0][0] is not y.grad_fn.next_functions[0][0]
     w.sum().backward()
     assert x.grad.tolist() == [4.0, 4.0] and str(x.grad.device) == "cpu"
+
+
+def a_root_of_one_element_begins_on_its_device():
+    """The gradient of 1 is where the root is, whatever dimensions it has.
+
+    Rules: backward/implicit-one, device/gradient-comes-back.
+    """
+    x = torch.tensor([3.0], device="cuda", requires_grad=True)
+    x.backward()
+    assert x.grad.tolist() == [1.0] and str(x.grad.device) == "cuda:0"
+    w = torch.tensor([[2.0]], requires_grad=True)
+    y = w.cuda() * 5
+    y.backward()
+    assert w.grad.tolist() == [[5.0]] and str(w.grad.device) == "cpu"

@@ -178,3 +178,111 @@ def a_tangent_in_memory_of_another_size_is_copied():
         assert fw.unpack_dual(fw.make_dual(x, alone)).tangent.data_ptr() != alone.data_ptr()
         d = fw.make_dual(x, beside)
         assert fw.unpack_dual(d).tangent.data_ptr() == beside.data_ptr() and _tangent(d * 2) == [2.0, 2.0]
+
+
+def a_jvp_gives_a_tangent_for_each_result_that_can_have_one():
+    """None is refused there, and anything else for integers and truth values, marked or not.
+
+    Rules: forward/jvp-fits-the-outputs, forward/jvp-computes-tangents.
+    """
+    fw = torch.autograd.forward_ad
+    made = lambda forward, jvp: type(
+        "Made", (torch.autograd.Function,), {"forward": staticmethod(forward), "jvp": staticmethod(jvp)}
+    )
+    missing = made(lambda ctx, x: x * 2, lambda ctx, t: None)
+    second = made(lambda ctx, x: (x * 2, x * 3), lambda ctx, t: (t * 2, None))
+    written = made(lambda ctx, x: (ctx.mark_dirty(x), x.mul_(2))[1], lambda ctx, t: None)
+    ordered = made(lambda ctx, x: (x > 0, x * 2, x.long(), x * 3), lambda ctx, t: (None, t * 2, None, t * 3))
+    of_integers = made(lambda ctx, x: (x * 2, x.long()), lambda ctx, t: (t * 2, t))
+    with fw.dual_level():
+        d = fw.make_dual(torch.tensor(1.0), torch.tensor(1.0))
+        calls = [lambda: missing.apply(d), lambda: second.apply(d), lambda: written.apply(d)]
+        assert error_kinds(calls) == "ooo"
+        with refused("forward/jvp-fits-the-outputs"):
+            of_integers.apply(d)
+        e = fw.make_dual(torch.tensor(1.0), torch.tensor(1.0))
+        a, b, c, g = ordered.apply(e)
+        assert _tangent(a) is None and _tangent(b) == 2.0 and _tangent(c) is None and _tangent(g) == 3.0
+
+
+def tensors_saved_for_forward_are_read_in_jvp_alone():
+    """A later backward reads those that were saved for it. Rule: forward/jvp-computes-tangents."""
+    fw = torch.autograd.forward_ad
+    both = type(
+        "Both",
+        (torch.autograd.Function,),
+        {
+            "forward": staticmethod(
+                lambda ctx, x: (ctx.save_for_forward(x), ctx.save_for_backward(x * 10), x * x)[2]
+            ),
+            "jvp": staticmethod(lambda ctx, t: ctx.saved_tensors[0] * t),
+            "backward": staticmethod(lambda ctx, g: ctx.saved_tensors[0] * g),
+        },
+    )
+    x = torch.tensor(3.0, requires_grad=True)
+    with fw.dual_level():
+        y = both.apply(fw.make_dual(x, torch.tensor(1.0)))
+        assert _tangent(y) == 3.0 and y.grad_fn.saved_tensors[0].item() == 30.0
+        y.backward()
+    assert x.grad.item() == 30.0
+
+
+def a_tensor_that_is_laid_out_anew_takes_its_tangent_along():
+    """So do its views; a view of the storage is one of the tangent's. What would need other memory is
+    refused.
+
+    Rules: forward/views-share-tangents, forward/written-views-reach-the-base.
+    """
+    fw = torch.autograd.forward_ad
+    with fw.dual_level():
+        d = fw.make_dual(torch.ones(2, 2), torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
+        e = d * 2
+        e.t_()
+        assert _tangent(e) == [[2.0, 6.0], [4.0, 8.0]] and _tangent(e * 2) == [[4.0, 12.0], [8.0, 16.0]]
+        e.unsqueeze_(0)
+        assert _tangent(e) == [[[2.0, 6.0], [4.0, 8.0]]]
+        assert _tangent(d.as_strided((2,), (1,), 1)) == [2.0, 3.0]
+        fw.unpack_dual(d.as_strided((2,), (1,), 1)).tangent.zero_()
+        assert _tangent(d) == [[1.0, 0.0], [0.0, 4.0]]
+        d.as_strided_((2,), (2,), 1)
+        assert _tangent(d) == [0.0, 4.0] and d.tolist() == [1.0, 1.0]
+        b = torch.ones(2, 2)
+        v = b.view(2, 2)
+        u = v[0]
+        v.t_()
+        v.mul_(fw.make_dual(torch.ones(2, 2), torch.tensor([[1.0, 2.0], [3.0, 4.0]])))
+        assert _tangent(v) == [[1.0, 2.0], [3.0, 4.0]] and _tangent(b) == [[1.0, 3.0], [2.0, 4.0]]
+        assert _tangent(u) == [1.0, 3.0]
+        calls = [lambda: e.resize_(4), lambda: e.set_(torch.ones(2)), lambda: torch.ones(2, 2).set_(e)]
+        assert error_kinds(calls) == "oNN" and _tangent(e) == [[[2.0, 6.0], [4.0, 8.0]]]
+
+
+def zeros_without_memory_have_some_as_a_tangent():
+    """A product with them has a tangent that has none, recorded or not. Rule: forward/ops-carry-tangents."""
+    fw = torch.autograd.forward_ad
+    x = torch.tensor([2.0, 3.0], requires_grad=True)
+    (g,) = torch.autograd.grad(x.abs().sum(), x, create_graph=True)
+    (z,) = torch.autograd.grad(g.sum(), x)
+    with fw.dual_level():
+        d = fw.make_dual(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 3.0]))
+        e = fw.make_dual(torch.tensor([1.0, 2.0]), z)
+        assert _tangent(e) == [0.0, 0.0] and _tangent(e * d) == [1.0, 6.0]
+        with refused("op/zeros-are-not-read"):
+            _tangent(d * z)
+        with torch.no_grad():
+            f = d * z
+            assert _tangent(d + z) == [1.0, 3.0]
+        with refused("op/zeros-are-not-read"):
+            _tangent(f)
+
+
+def dual_tensors_are_not_made_in_a_map():
+    """Within vmap make_dual() is refused. Rule: functional/vmap-has-no-rule."""
+    fw = torch.autograd.forward_ad
+    m = torch.ones(2, 2)
+    c = torch.ones(2)
+    with fw.dual_level():
+        with refused("functional/vmap-has-no-rule"):
+            torch.func.vmap(lambda x: fw.make_dual(x, c).sum())(m)
+        with refused("functional/vmap-has-no-rule"):
+            torch.func.vmap(lambda x: fw.make_dual(c, x).sum())(m)

@@ -255,3 +255,69 @@ def saved_variables_is_the_old_name_of_saved_tensors():
     y = ReadByTheOldName.apply(x)
     y.backward()
     assert x.grad.item() == 6.0
+
+
+def a_backward_may_be_called_vjp():
+    """Either name serves, and both are inherited. Rule: function/needs-a-backward."""
+    seen = []
+    members = {"forward": staticmethod(lambda ctx, x: (seen.append(len(seen)), x * 2)[1])}
+    named = type("Named", (torch.autograd.Function,), {**members, "vjp": staticmethod(lambda ctx, g: g * 5)})
+    below = type("Below", (named,), {})
+    neither = type("Neither", (torch.autograd.Function,), members)
+    x = torch.tensor(3.0, requires_grad=True)
+    named.apply(x).backward()
+    assert x.grad.item() == 5.0
+    below.apply(x).backward()
+    assert x.grad.item() == 10.0
+    y = neither.apply(x)
+    with refused("function/needs-a-backward"):
+        y.backward()
+    assert seen == [0, 1, 2]
+
+
+def a_function_says_nothing_of_maps_by_itself():
+    """vmap is to be written; other bases hear of a subclass as they do elsewhere.
+
+    Rule: function/backward-gives-the-gradients.
+    """
+    seen = []
+    told = type("Told", (), {"__init_subclass__": classmethod(lambda cls: seen.append(cls.__name__))})
+    doubled = type(
+        "Doubled",
+        (torch.autograd.Function, told),
+        {"forward": staticmethod(lambda ctx, x: x * 2), "backward": staticmethod(lambda ctx, g: g * 2)},
+    )
+    x = torch.tensor(3.0, requires_grad=True)
+    doubled.apply(x).backward()
+    assert x.grad.item() == 2.0 and seen == ["Doubled"]
+    assert error_kinds([lambda: doubled.vmap(None, (0,), x)]) == "N"
+
+
+def arguments_have_a_place():
+    """Those that can be given by name alone are refused, and defaults count as given, if the context is set
+    up apart.
+
+    Rule: function/backward-gives-the-gradients.
+    """
+    seen = []
+    made = lambda forward: type(
+        "Made",
+        (torch.autograd.Function,),
+        {
+            "forward": staticmethod(forward),
+            "setup_context": staticmethod(lambda ctx, inputs, output: seen.append(len(inputs))),
+            "backward": staticmethod(lambda ctx, g: (g * 7, None)),
+        },
+    )
+    x = torch.tensor(3.0, requires_grad=True)
+    placed = made(lambda x, by=2: x * by)
+    named = made(lambda x, *, by=2: x * by)
+    others = made(lambda x, by=2, **more: x * by)
+    y = placed.apply(x, 4)
+    z = placed.apply(x)
+    w = others.apply(x)
+    assert y.item() == 12.0 and z.item() == 6.0 and w.item() == 6.0 and seen == [2, 2, 2]
+    (y + z).backward()
+    assert x.grad.item() == 14.0
+    calls = [lambda: named.apply(x), lambda: named.apply(x, by=4), lambda: others.apply(x, more=1)]
+    assert error_kinds(calls) == "TTT" and seen == [2, 2, 2]

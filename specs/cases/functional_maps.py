@@ -210,3 +210,124 @@ def transforms_differentiate_by_themselves():
         torch.func.grad(lambda a: ((a * a).retain_grad(), a.sum())[1])(x)
     assert torch.func.grad(lambda a: (a * torch.nn.Parameter(x).detach()).sum())(x).tolist() == [1.0, 2.0]
     assert w.grad is None and x.requires_grad is False
+
+
+def custom_functions_in_a_map_are_asked_for_their_rule():
+    """Even if nothing that they are given stands for many, in whichever transform within or around.
+
+    Rule: functional/vmap-needs-a-rule.
+    """
+    m = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    c = torch.tensor([5.0, 6.0])
+    members = {
+        "forward": staticmethod(lambda x: x * 2),
+        "setup_context": staticmethod(lambda ctx, inputs, output: None),
+        "backward": staticmethod(lambda ctx, g: g * 2),
+        "jvp": staticmethod(lambda ctx, t: t * 2),
+    }
+    plain = type("Plain", (torch.autograd.Function,), members)
+    ruled = type("Ruled", (torch.autograd.Function,), {**members, "generate_vmap_rule": True})
+    by_hand = type(
+        "ByHand", (torch.autograd.Function,), {**members, "vmap": staticmethod(lambda i, d, x: (x * 2, d[0]))}
+    )
+    func = torch.func
+    with refused("functional/vmap-needs-a-rule"):
+        func.vmap(lambda x: x * plain.apply(c))(m)
+    with refused("functional/vmap-needs-a-rule"):
+        func.vmap(func.grad(lambda x: (x * plain.apply(c)).sum()))(m)
+    with refused("functional/vmap-needs-a-rule"):
+        func.jacfwd(plain.apply)(c)
+    with refused("functional/vmap-needs-a-rule"):
+        func.jacfwd(lambda x: x * plain.apply(c))(c)
+    assert func.vmap(lambda x: x * ruled.apply(c))(m).tolist() == [[10.0, 24.0], [30.0, 48.0]]
+    assert func.vmap(by_hand.apply)(m).tolist() == [[2.0, 4.0], [6.0, 8.0]]
+    assert func.jacfwd(ruled.apply)(c).tolist() == [[2.0, 0.0], [0.0, 2.0]]
+    assert func.jvp(plain.apply, (c,), (c,))[1].tolist() == [10.0, 12.0]
+    assert func.jacrev(plain.apply)(c).tolist() == [[2.0, 0.0], [0.0, 2.0]]
+
+
+def custom_functions_without_a_jvp_give_no_tangents():
+    """They are refused what has one in a forward transform, and take anything else.
+
+    Rules: forward/function-needs-a-jvp, functional/vmap-needs-a-rule.
+    """
+    c = torch.tensor([5.0, 6.0])
+    p = torch.tensor([1.0, 2.0])
+    members = {
+        "forward": staticmethod(lambda x: x * 2),
+        "setup_context": staticmethod(lambda ctx, inputs, output: None),
+        "backward": staticmethod(lambda ctx, g: g * 2),
+    }
+    plain = type("Plain", (torch.autograd.Function,), members)
+    ruled = type("Ruled", (torch.autograd.Function,), {**members, "generate_vmap_rule": True})
+    func = torch.func
+    with refused("forward/function-needs-a-jvp"):
+        func.jvp(plain.apply, (p,), (p,))
+    with refused("forward/function-needs-a-jvp"):
+        func.jacfwd(ruled.apply)(p)
+    with refused("functional/vmap-needs-a-rule"):
+        func.jacfwd(plain.apply)(p)
+    assert func.jvp(lambda x: x * plain.apply(c), (p,), (p,))[1].tolist() == [10.0, 24.0]
+    assert func.jvp(lambda x: x + plain.apply(x.detach()), (p,), (p,))[1].tolist() == [1.0, 2.0]
+    assert func.jacfwd(lambda x: x * ruled.apply(c))(p).tolist() == [[10.0, 0.0], [0.0, 12.0]]
+    assert func.grad(lambda x: plain.apply(x).sum())(p).tolist() == [2.0, 2.0]
+
+
+def a_result_stands_for_many_if_what_it_comes_of_does():
+    """A function may give the same for all elements; with a rule of its own it says so itself.
+
+    Rule: functional/vmap-takes-no-numbers.
+    """
+    m = torch.ones(2, 2)
+    c = torch.tensor([5.0, 6.0])
+    made = lambda forward, **more: type(
+        "Made",
+        (torch.autograd.Function,),
+        {
+            "forward": staticmethod(forward),
+            "setup_context": staticmethod(lambda ctx, inputs, output: None),
+            "backward": staticmethod(lambda ctx, g: g),
+            **more,
+        },
+    )
+    same = made(lambda x: torch.ones(2), generate_vmap_rule=True)
+    own = made(lambda x: x * 2, generate_vmap_rule=True)
+    by_hand = made(lambda x: torch.ones(2), vmap=staticmethod(lambda info, dims, x: (torch.ones(2, 2), 0)))
+    vmap = torch.func.vmap
+    assert vmap(lambda x: x * same.apply(x).sum().item())(m).tolist() == [[2.0, 2.0], [2.0, 2.0]]
+    assert vmap(lambda x: x * own.apply(c).sum().item())(m).tolist() == [[22.0, 22.0], [22.0, 22.0]]
+    with refused("functional/vmap-takes-no-numbers"):
+        vmap(lambda x: x * own.apply(x).sum().item())(m)
+    with refused("functional/vmap-takes-no-numbers"):
+        vmap(lambda x: x * by_hand.apply(x).sum().item())(m)
+
+
+def random_numbers_stand_for_many_if_they_differ():
+    """Those that are the same for all elements do not, whatever they are shaped like.
+
+    Rule: functional/vmap-takes-no-numbers.
+    """
+    m = torch.ones(2, 2)
+    c = torch.ones(3)
+    drop = torch.nn.functional.dropout
+    draws = lambda how, draw: torch.func.vmap(lambda x: x + 0 * draw(x).sum().item(), randomness=how)(
+        m
+    ).tolist()
+    assert draws("same", lambda x: torch.rand(2)) == [[1.0, 1.0], [1.0, 1.0]]
+    assert draws("same", lambda x: torch.randn_like(x)) == [[1.0, 1.0], [1.0, 1.0]]
+    assert draws("same", lambda x: torch.bernoulli(c)) == [[1.0, 1.0], [1.0, 1.0]]
+    assert draws("same", lambda x: drop(c)) == [[1.0, 1.0], [1.0, 1.0]]
+    assert draws("different", lambda x: drop(c, 0.0)) == [[1.0, 1.0], [1.0, 1.0]]
+    with refused("functional/vmap-takes-no-numbers"):
+        draws("different", lambda x: torch.rand(2))
+    with refused("functional/vmap-takes-no-numbers"):
+        draws("different", lambda x: torch.randn_like(c))
+    with refused("functional/vmap-takes-no-numbers"):
+        draws("different", lambda x: torch.bernoulli(c))
+    with refused("functional/vmap-takes-no-numbers"):
+        draws("different", lambda x: torch.poisson(c))
+    with refused("functional/vmap-takes-no-numbers"):
+        draws("different", lambda x: drop(c))
+    within = lambda y: torch.func.vmap(lambda x: x * torch.rand(2).sum().item(), randomness="same")(m)
+    with refused("functional/vmap-takes-no-numbers"):
+        torch.func.vmap(within, randomness="different")(m)

@@ -253,3 +253,19 @@ def operands_by_keyword_are_looked_at_too():
     with torch.no_grad():
         assert torch.add(p, other=w, out=out) is out and out.tolist() == [2.0, 2.0]
     assert torch.add(p, p, alpha=2, out=out).tolist() == [3.0, 3.0]
+
+
+def an_out_of_the_results_dtype_is_filled_by_any_op():
+    """Not all cast to another one. Rule: write/out-is-not-recorded."""
+    a = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    w = torch.ones(2, 2, requires_grad=True)
+    i = torch.tensor([1])
+    with refused("write/out-is-not-recorded"):
+        torch.mm(a, w, out=torch.zeros(2, 2))
+    out = torch.zeros(2, 2)
+    assert torch.mm(a, a, out=out) is out and out.tolist() == [[7.0, 10.0], [15.0, 22.0]]
+    assert torch.neg(a, out=out).tolist() == [[-1.0, -2.0], [-3.0, -4.0]] and out._version == 2
+    rows = torch.zeros(1, 2)
+    assert torch.index_select(a, 0, i, out=rows) is rows and rows.tolist() == [[3.0, 4.0]]
+    wide = torch.zeros(2, 2, dtype=torch.float64)
+    assert torch.add(a, a, out=wide).tolist() == [[2.0, 4.0], [6.0, 8.0]] and wide.dtype == torch.float64

@@ -196,3 +196,39 @@ def kernels_that_save_or_write_ask_who_requires_grad():
     with torch.no_grad():
         d = m.mv(x)
     assert d.tolist() == [3.0, 3.0]
+
+
+def versions_are_asked_for_by_what_looks_at_its_operands_first():
+    """A tensor whose inference data was replaced has none. Sizes that a repetition cannot have, and shapes
+    that do not fit a stack, are found out after the views are taken; positions in no elements, and the
+    number of positions, before.
+
+    Rules: inference/has-no-version, inference/assigned-data-decides, op/index-range, op/stack-sizes,
+    op/new-sizes-are-not-negative.
+    """
+    i = torch.tensor([0])
+    y = torch.ones(3, 3)
+    with torch.inference_mode():
+        x = torch.ones(2, 2)
+        e = torch.ones(2, 2)
+    x.data = torch.ones(2, 2)
+    e.data = torch.ones(0, 2)
+    with torch.inference_mode():
+        with refused("inference/has-no-version"):
+            x.repeat(-1, 1)
+        with refused("op/new-sizes-are-not-negative"):
+            y.repeat(-1, 1)
+        with refused("inference/has-no-version"):
+            torch.stack([x, y], 2)
+        with refused("op/stack-sizes"):
+            torch.stack([y, x], 2)
+        with refused("op/stack-sizes"):
+            torch.stack([x, y], 0)
+        with refused("op/index-range"):
+            e[i]
+        with refused("inference/has-no-version"):
+            x[i + 7]
+        with refused("op/index-count"):
+            x[i, i, i]
+    with refused("op/new-sizes-are-not-negative"):
+        x.repeat(-1, 1)
