@@ -223,3 +223,37 @@ def half_precision_is_computed_in_the_layout_it_has():
     assert z.stride() == (2, 2, 1)
     with refused("write/partial-overlap-refused"):
         y.copy_(z)
+
+
+def a_repeated_element_is_found_before_a_missing_kernel():
+    """Ops of each element by itself look at what they write to before they look for a kernel; a sum and a
+    draw look for it first, and so does everything at the dtype.
+
+    Rules: write/overlap-refused, op/no-kernel, write/result-dtype.
+    """
+    i = torch.ones(1, dtype=torch.int64)
+    b = torch.ones(1, dtype=torch.bool)
+    x = torch.ones(1)
+    r = i.expand(2)
+    t = b.expand(2)
+    s = x.expand(2)
+    with refused("write/overlap-refused"):
+        r.frac_()
+    with refused("write/overlap-refused"):
+        r.exp_()
+    with refused("op/no-kernel"):
+        i.frac_()
+    with refused("write/result-dtype"):
+        i.exp_()
+    with refused("op/no-kernel"):
+        r.uniform_()
+    with refused("op/no-kernel"):
+        t.cumsum_(0)
+    with refused("write/result-dtype"):
+        t.clamp_(0, 1)
+    with refused("write/overlap-refused"):
+        s.exp_()
+    assert i.tolist() == [1] and b.tolist() == [True] and x.tolist() == [1.0] and x._version == 0
+    y = torch.tensor([1.0, 2.0])
+    y.fill_(y[1])
+    assert y.tolist() == [2.0, 2.0] and y._version == 1
