@@ -331,3 +331,17 @@ def random_numbers_stand_for_many_if_they_differ():
     within = lambda y: torch.func.vmap(lambda x: x * torch.rand(2).sum().item(), randomness="same")(m)
     with refused("functional/vmap-takes-no-numbers"):
         torch.func.vmap(within, randomness="different")(m)
+
+
+def numbers_need_no_tangent():
+    """A function without a jvp takes them in a forward transform. Rule: forward/function-needs-a-jvp."""
+    c = torch.tensor([5.0, 6.0])
+    members = {
+        "forward": staticmethod(lambda x, by: x * by),
+        "setup_context": staticmethod(lambda ctx, inputs, output: None),
+        "backward": staticmethod(lambda ctx, g: (g * 2, None)),
+    }
+    scaled = type("Scaled", (torch.autograd.Function,), members)
+    assert torch.func.jvp(lambda x: x * scaled.apply(c, 3), (c,), (c,))[1].tolist() == [75.0, 108.0]
+    with refused("forward/function-needs-a-jvp"):
+        torch.func.jvp(lambda x: scaled.apply(x, 3), (c,), (c,))

@@ -232,3 +232,29 @@ def versions_are_asked_for_by_what_looks_at_its_operands_first():
             x[i, i, i]
     with refused("op/new-sizes-are-not-negative"):
         x.repeat(-1, 1)
+
+
+def what_does_not_fit_is_refused_before_a_version_is_asked_for():
+    """Positions of shapes that do not go together, or of no integers, and masks of another shape.
+
+    Rules: inference/has-no-version, op/index-shapes, op/index-dtype, op/shapes-broadcast, op/mask-shape.
+    """
+    i = torch.tensor([0])
+    j = torch.tensor([0, 1])
+    k = torch.tensor([0, 1, 1])
+    with torch.inference_mode():
+        x = torch.ones(2, 2)
+    x.data = torch.ones(2, 2)
+    with torch.inference_mode():
+        with refused("op/index-shapes"):
+            x[j, k]
+        with refused("op/mask-shape"):
+            x[torch.tensor([True, False, True])]
+        with refused("op/index-dtype"):
+            x.index_select(0, torch.tensor([0.5]))
+        with refused("op/shapes-broadcast"):
+            x.masked_fill(torch.tensor([True, False, True]), 0.0)
+        with refused("inference/has-no-version"):
+            x[i]
+        y = x.index_select(1, i)
+    assert y.tolist() == [[1.0], [1.0]]
