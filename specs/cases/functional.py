@@ -263,3 +263,26 @@ def a_jacobian_has_a_row_for_each_output():
     assert hessian.tolist() == [[10.0, 4.0], [4.0, 0.0]]
     outputs, rows = f.vjp(lambda m: m[0] * 2, torch.ones(2, 3, requires_grad=True), torch.ones(3))
     assert rows.tolist() == [[2.0] * 3, [0.0] * 3] and outputs.requires_grad is False
+
+
+def an_out_is_filled_within_transforms():
+    """As long as nothing that stands for many is in it, and nothing is recorded.
+
+    Rules: functional/vmap-has-no-rule, write/out-is-not-recorded.
+    """
+    c = torch.tensor([5.0, 6.0])
+    p = torch.tensor([1.0, 2.0])
+    m = torch.ones(2, 2)
+    out = torch.zeros(2)
+    func = torch.func
+    assert func.grad(lambda x: (x * torch.add(c, c, out=out)).sum())(p).tolist() == [10.0, 12.0]
+    assert func.vmap(lambda x: x * torch.mul(c, 2, out=torch.zeros(2)))(m).tolist() == [
+        [10.0, 12.0],
+        [10.0, 12.0],
+    ]
+    assert func.jvp(lambda x: x * torch.add(c, p, out=out), (p,), (p,))[1].tolist() == [6.0, 16.0]
+    assert out.tolist() == [6.0, 8.0]
+    with refused("functional/vmap-has-no-rule"):
+        func.vmap(lambda x: x * torch.add(c, c, out=x))(m)
+    with refused("write/out-is-not-recorded"):
+        func.grad(lambda x: torch.add(x, c, out=out).sum())(p)
