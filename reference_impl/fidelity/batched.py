@@ -90,7 +90,9 @@ def levels_of(*given: Any) -> Levels:
 
 
 def marked(result: Any, levels: Levels) -> Any:
-    """Say of each tensor in a result that it stands for many in these maps, and in no others."""
+    """Say of each tensor in a result, and of its tangent, that it stands for many in these maps, and in no
+    others.
+    """
     if isinstance(result, (tuple, list)):
         for each in result:
             marked(each, levels)
@@ -99,6 +101,8 @@ def marked(result: Any, levels: Levels) -> Any:
         result.__dict__.pop("_maps", None)
         if levels:
             result._maps = levels
+        if STATE.level is not None:
+            marked(STATE.level.tangent(result), levels)
     return result
 
 

@@ -149,15 +149,14 @@ class DualLevel:
     def give(self, x: Tensor, tangent: Tensor, in_place: bool = False) -> None:
         """Set the tangent of ``x``: ``tangent`` itself, or a copy if its layout differs.
 
-        A view written in place gives its base a tangent too, which is zero outside the view.
+        A view written in place gives its base, which has none then, a tangent that is zero outside the view.
         """
         if self.tangent(tangent) is not None:
             raise RuntimeError("this tangent itself has a forward gradient at the same level")
         if array_of(tangent).shape != array_of(x).shape:
             refuse_by("forward/tangents-fit", got=list(tangent.shape), size=list(x.shape))
         window = forward_view(x) if in_place else None
-        unknown = window is not None and self.tangent(window[0]) is None
-        if window is not None and unknown and by("forward/written-views-reach-the-base"):
+        if window is not None and by("forward/written-views-reach-the-base"):
             base, through = window
             with self.pause():
                 whole = zeros_laid_out(base, array_of(tangent).dtype)

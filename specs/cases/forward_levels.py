@@ -286,3 +286,53 @@ def dual_tensors_are_not_made_in_a_map():
             torch.func.vmap(lambda x: fw.make_dual(x, c).sum())(m)
         with refused("functional/vmap-has-no-rule"):
             torch.func.vmap(lambda x: fw.make_dual(c, x).sum())(m)
+
+
+def a_tangent_is_kept_if_it_lies_as_its_tensor_does():
+    """At the same place of memory of the same size; strides of single elements do not count, and of no
+    elements none does.
+
+    Rule: forward/ops-carry-tangents.
+    """
+    fw = torch.autograd.forward_ad
+    halves = torch.ones(4)
+    end = halves[2:]
+    turned = torch.ones(2, 1).t()
+    nothing = torch.empty(3, 0).t()
+    kept = lambda x, t: fw.unpack_dual(fw.make_dual(x, t)).tangent.data_ptr() == t.data_ptr()
+    with fw.dual_level():
+        assert kept(torch.ones(4)[2:], end) and not kept(torch.ones(4)[:2], end)
+        assert kept(torch.ones(1, 2), turned) and not kept(torch.ones(2, 2), torch.ones(2, 2).t())
+        d = fw.make_dual(torch.empty(0, 3), nothing)
+        nothing.add_(1).add_(1)
+        assert fw.unpack_dual(d).tangent._version == 2
+        e = fw.make_dual(torch.tensor([1.0]), torch.tensor([3.0]))
+        assert _tangent(e * 2) == [6.0]
+
+
+def a_dual_tensor_of_another_level_is_no_view():
+    """It finds no tangent in the tensor that it was made of. Rule: forward/written-views-reach-the-base."""
+    fw = torch.autograd.forward_ad
+    p = torch.tensor([1.0, 2.0])
+    with fw.dual_level():
+        d = fw.make_dual(p, torch.tensor([3.0, 4.0]))
+    with fw.dual_level():
+        v = p[:1]
+        v.mul_(fw.make_dual(torch.ones(1), torch.tensor([5.0])))
+        assert _tangent(p) == [5.0, 0.0] and _tangent(v) == [5.0] and _tangent(d) is None
+        d.mul_(fw.make_dual(torch.ones(2), torch.tensor([6.0, 7.0])))
+        assert _tangent(d) == [6.0, 14.0] and _tangent(p) == [5.0, 0.0]
+
+
+def a_tangent_of_a_saved_result_has_its_history():
+    """It is differentiated through the result. Rule: forward/ops-carry-tangents."""
+    fw = torch.autograd.forward_ad
+    x = torch.tensor([0.0, 4.0], requires_grad=True)
+    w = torch.tensor([0.0], requires_grad=True)
+    with fw.dual_level():
+        t = fw.unpack_dual(fw.make_dual(x + 1, torch.tensor([1.0, 2.0])).reciprocal()).tangent
+        u = fw.unpack_dual(fw.make_dual(w, torch.tensor([3.0])).exp()).tangent
+    t[0].backward()
+    assert t[0].item() == -1.0 and x.grad.tolist() == [2.0, 0.0]
+    u.backward()
+    assert u.tolist() == [3.0] and w.grad.tolist() == [3.0]
