@@ -28,7 +28,11 @@ NEEDS_MORE = {
     "around/functions_under_autocast": "autocast comes between an op and its operands",
     "copy_storage/old_names_make_tensors": "it calls torch.Tensor()",
     "forward_levels/an_out_is_filled_inside_a_level_too": "it gives out=",
+    "forward_levels/zeros_without_memory_have_some_as_a_tangent": "zeros have memory there",
     "functional_maps/a_map_takes_and_gives_tensors": "a map gives tensors that stand for many",
+    "functional_maps/custom_functions_in_a_map_are_asked_for_their_rule": (
+        "a map gives tensors that stand for many"
+    ),
     "functional_products/maps_and_calls_of_functions": "a map gives tensors that stand for many",
     "grad_borders/forward_mode_refuses_what_it_cannot_follow": "it gives out=",
     "grad_borders/modes_by_dtype_and_device": "autocast comes between an op and its operands",
