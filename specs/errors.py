@@ -106,9 +106,15 @@ def refuse(rule: str, **details: Any) -> NoReturn:
 
 
 def need_kernel(name: str, x: Any, lacking: str) -> None:
-    """Refuse an array of a dtype without a kernel; ``lacking`` are numpy's letters of kinds."""
-    if x.dtype.kind in lacking:
-        refuse("op/no-kernel", name=name, dtype=x.dtype)
+    """Refuse an array (or its dtype) without a kernel.
+
+    ``lacking`` are numpy's letters of kinds (bfloat16 is V), and e for float16; after a dash, of dtypes of
+    those kinds that have one.
+    """
+    dtype = np.dtype(getattr(x, "dtype", x))
+    kinds, _, but = lacking.partition("-")
+    if (dtype.kind in kinds or (dtype.char == "e" and "e" in kinds)) and dtype.char not in but:
+        refuse("op/no-kernel", name=name, dtype=dtype)
 
 
 def taking(body: Callable[..., Any], name: str, lacking: str) -> Callable[..., Any]:

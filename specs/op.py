@@ -52,7 +52,7 @@ class Op:
     node: str = ""  # grad_fn.name() in torch; "" if the op never makes a node
     dtypes: str = "promote"  # how operands are cast: see DTYPES
     into: str = ""  # the operand whose dtype the result is put into; "": it has the one it was computed in
-    lacks: str = ""  # numpy's letters of the kinds of dtypes that its kernel does not take
+    lacks: str = ""  # the dtypes that its kernel does not take, in the letters of specs.errors.need_kernel
     kernel: str = ""  # what PyTorch calls the kernel where it refuses a dtype; default: its name
     wide: bool = False  # half precision is computed as float32 and rounded at the end; default: unless "keep"
     factor: str = ""  # the operand that, if it is a number, is not rounded to half precision first

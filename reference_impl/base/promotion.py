@@ -13,6 +13,7 @@ import numpy as np
 
 from reference_impl.base import dtypes
 from reference_impl.base.rules import by, refuse_by
+from specs.errors import need_kernel
 from specs.layout import converted, laid_out_like
 from specs.op import Op
 from specs.signature import picker
@@ -44,7 +45,7 @@ def _preparer(op: Op) -> Prepare:
         alone = len(op.operands) == 1
         prepare: Prepare = _one_as_it_is if alone else _as_they_are
         if op.wide:
-            prepare = _widening(alone, op.mutates)
+            prepare = _widening(op, alone)
         return _counting(prepare) if op.dtypes == "accumulate" and not op.mutates else prepare
     cast = _caster(op)
 
@@ -84,6 +85,7 @@ def _caster(op: Op) -> Callable[[tuple[Any, ...]], Prepared]:
         if op.dtypes == "numeric":
             _need_numbers(op, arrays)
         target = _result_type(taking(arrays))
+        _need_kernel(op, target)
         if op.dtypes == "float" and target.kind in "biu":
             target = dtypes.default().numpy
         wide = dtypes.WIDER.get(target) if op.wide else None
@@ -109,7 +111,13 @@ def _as_they_are(operands: tuple[Any, ...]) -> Prepared:
     return _arrays(operands), None
 
 
-def _widening(alone: bool, in_place: bool) -> Prepare:
+def _need_kernel(op: Op, dtype: np.dtype) -> None:
+    """Refuse a dtype without a kernel before it is cast; the op's body sees what it is cast to."""
+    if op.lacks:
+        need_kernel(op.kernel or op.name, dtype, op.lacks)
+
+
+def _widening(op: Op, alone: bool) -> Prepare:
     """Half precision as float32, to be rounded when it is done (in place, by being written)."""
 
     def one(operands: tuple[Any, ...]) -> Prepared:
@@ -122,6 +130,7 @@ def _widening(alone: bool, in_place: bool) -> Prepare:
 
     def widened(arrays: tuple[Any, ...]) -> Prepared:
         dtype = arrays[0].dtype
+        _need_kernel(op, dtype)
         others = [a.dtype for a in arrays if isinstance(a, np.ndarray) and a.dtype != dtype]
         # What does not go together is refused as it is.
         if (
@@ -132,7 +141,7 @@ def _widening(alone: bool, in_place: bool) -> Prepare:
             return arrays, None
         wide = dtypes.WIDER[dtype]
         arrays = tuple([converted(a, wide) if getattr(a, "dtype", None) == dtype else a for a in arrays])
-        return arrays, None if in_place else dtype
+        return arrays, None if op.mutates else dtype
 
     return one if alone else several
 

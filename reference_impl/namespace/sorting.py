@@ -27,10 +27,12 @@ def _need_order(name: str, x: np.ndarray) -> None:
     """Refuse complex numbers; some functions look for an order only where there is something to order."""
     if name in ("max", "min", "sort", "topk") and x.dtype.kind == "c":
         refuse_by("op/complex-extreme", name=name, case=name)
+    elif name == "topk" and x.dtype.kind == "b":
+        raise RuntimeError("topk does not support bool dtypes on CPU")
     elif name.endswith("median"):
-        need_kernel("median_out", x, "c")
+        need_kernel("median_out", x, "bc")
     elif x.ndim and x.size:
-        need_kernel(name, x, "c")
+        need_kernel(name, x, "bc" if name == "kthvalue" else "c")
 
 
 def _picked(name: str, x: Tensor, index: Any, dim: int, keepdim: bool) -> Any:

@@ -19,7 +19,7 @@ def _logistic(x: np.ndarray) -> np.ndarray:
     return np.reciprocal(1 + np.exp(-x))
 
 
-@op(node="SiluBackward0", complex_history=False, **ROUNDING)
+@op(node="SiluBackward0", complex_history=False, lacks="biu", **ROUNDING)
 def silu(x: Tensor) -> Any:
     """``x * sigmoid(x)``."""
     return x * _logistic(x)
@@ -42,7 +42,7 @@ def _silu_backward(g: Any, x: Any) -> Any:
 silu.wrt(x=_silu_backward)
 
 
-@op(internal=True, node="SoftplusBackward0", dtypes="float", exact=False, ulp=4, lacks="c")
+@op(internal=True, node="SoftplusBackward0", dtypes="float", exact=False, ulp=4, lacks="biuc")
 def softplus(x: Tensor, beta: Scale = 1, threshold: Scale = 20) -> Any:
     """``log(1 + exp(beta * x)) / beta``, and ``x`` itself far out."""
     with np.errstate(over="ignore"):
@@ -66,7 +66,7 @@ softplus_backward.wrt(
 )
 
 
-@op(internal=True, node="LeakyReluBackward0", dtypes="keep", wide=True, layout=("x",), lacks="c")
+@op(internal=True, node="LeakyReluBackward0", dtypes="keep", wide=True, layout=("x",), lacks="biuc")
 def leaky_relu(x: Tensor, negative_slope: Scale = 0.01) -> Any:
     """``x`` where positive, a small part of it elsewhere."""
     return np.where(x > 0, x, x * x.dtype.type(negative_slope))
@@ -85,7 +85,7 @@ def leaky_relu_backward(dy: Tensor, y: Tensor, negative_slope: Scale) -> Any:
     dtypes="keep",
     wide=True,
     layout=("x",),
-    lacks="c",
+    lacks="biuc",
     kernel="leaky_relu",
 )
 def leaky_relu_(x: Tensor, negative_slope: Scale = 0.01) -> Any:
@@ -101,7 +101,14 @@ leaky_relu_backward.wrt(
 
 
 @op(
-    internal=True, node="EluBackward0", dtypes="keep", wide=True, layout=("x",), exact=False, ulp=4, lacks="c"
+    internal=True,
+    node="EluBackward0",
+    dtypes="keep",
+    wide=True,
+    layout=("x",),
+    exact=False,
+    ulp=4,
+    lacks="biuc",
 )
 def elu(x: Tensor, alpha: Scale = 1.0) -> Any:
     """``x`` where positive, ``alpha * (exp(x) - 1)`` elsewhere."""
@@ -127,7 +134,7 @@ elu_backward.wrt(
     dtypes="float",
     exact=False,
     ulp=4,
-    lacks="c",
+    lacks="biuc",
     kernel="GeluKernelImpl",
 )
 def gelu(x: Tensor) -> Any:
@@ -152,7 +159,7 @@ gelu.wrt(x=lambda g, x: g.gelu_backward(x))
 gelu_backward.wrt(dy=lambda g, y: g.gelu_backward(y), y=_gelu_twice)
 
 
-@op(internal=True, node="ThresholdBackward0", dtypes="keep", wide=True, layout=("x",), lacks="c")
+@op(internal=True, node="ThresholdBackward0", dtypes="keep", wide=True, layout=("x",), lacks="bc")
 def threshold(x: Tensor, threshold: Scale, value: Scale) -> Any:
     """``x`` where it is above the threshold, a value elsewhere."""
     return np.where(x > threshold, x, x.dtype.type(value))
@@ -168,7 +175,7 @@ threshold.wrt(x=lambda g, x, threshold: g.threshold_backward(x, threshold))
     dtypes="keep",
     wide=True,
     layout=("x",),
-    lacks="c",
+    lacks="bc",
     kernel="threshold",
 )
 def threshold_(x: Tensor, threshold: Scale, value: Scale) -> Any:

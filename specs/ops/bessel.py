@@ -95,7 +95,7 @@ def _each(function: Any, x: np.ndarray) -> np.ndarray:
     return np.vectorize(function, otypes=[np.float64])(x).astype(x.dtype) if x.size else x
 
 
-@op(node="SpecialErfcxBackward0", lacks="c", kernel="erfcx", **_FACTS)
+@op(node="SpecialErfcxBackward0", lacks="ceV", kernel="erfcx", **_FACTS)
 def _special_erfcx(x: Tensor) -> Any:
     """The complementary error function times ``exp(x * x)``."""
     return _each(_scaled_error, x)
@@ -110,7 +110,7 @@ def _log_below(x: float) -> float:
     return math.log1p(-math.erfc(x / math.sqrt(2)) / 2)
 
 
-@op(node="SpecialLogNdtrBackward0", lacks="c", kernel="log_ndtr", **_FACTS)
+@op(node="SpecialLogNdtrBackward0", lacks="ceV", kernel="log_ndtr", **_FACTS)
 def _special_log_ndtr(x: Tensor) -> Any:
     """The logarithm of the share of the normal distribution below ``x``."""
     return _each(_log_below, x)

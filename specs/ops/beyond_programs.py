@@ -52,7 +52,13 @@ copysign.wrt(
 )
 
 
-@op(node="FakeQuantizePerTensorAffineCachemaskBackward0", dtypes="keep", **_FACTS)
+@op(
+    node="FakeQuantizePerTensorAffineCachemaskBackward0",
+    dtypes="keep",
+    lacks="biuc",
+    kernel="fake_quantize_tensor_cachemask_kernel_type_handling",
+    **_FACTS,
+)
 def _fake_quantize(x: Tensor, *, scale: Scalar, zero_point: Scalar, low: Scalar, high: Scalar) -> Any:
     """``x`` rounded to steps of ``scale`` within a range of steps."""
     steps = np.rint(x / x.dtype.type(scale)) + zero_point

@@ -55,7 +55,7 @@ def _loss(forwards: np.ndarray) -> float:
     return float(-np.logaddexp.reduce(forwards[-1, -2:]))
 
 
-@op(node="CtcLossBackward0", lacks="c", kernel="ctc_loss", **_FACTS)
+@op(node="CtcLossBackward0", lacks="biuceV", kernel="ctc_loss", **_FACTS)
 def _ctc(
     logs: Tensor, targets: Indices, *, lengths: IntList, counts: IntList, blank: Count, finite: Bool
 ) -> Any:

@@ -75,7 +75,7 @@ def _summed_to(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     return x.sum(wide, keepdims=True) if wide else x
 
 
-@op(node="CdistBackward0", **_FACTS)
+@op(node="CdistBackward0", lacks="eV", kernel="cdist", **_FACTS)
 def _cdist_forward(x1: Tensor, x2: Tensor, *, p: Scalar) -> Any:
     """The p-norms of the differences of all pairs of rows."""
     return np.ascontiguousarray(_norms(_pairs(x1, x2), p))
@@ -118,7 +118,7 @@ _euclidean_dist.wrt(
 
 
 # -- the pairs of the rows of one matrix -----------------------------------------------------------
-@op(node="PdistBackward0", **_FACTS)
+@op(node="PdistBackward0", lacks="eV", kernel="pdist", **_FACTS)
 def _pdist_forward(x: Tensor, *, p: Scalar) -> Any:
     """The p-norms of the differences of each pair of rows."""
     first, second = np.triu_indices(x.shape[0], 1)

@@ -46,7 +46,7 @@ _trilinear.wrt(
 
 
 # -- functions of a matrix -------------------------------------------------------------------------
-@op(node="TraceBackward0", **_FACTS | {"dtypes": "accumulate", "complex": True})
+@op(node="TraceBackward0", **_FACTS | {"dtypes": "accumulate", "complex": True}, lacks="b")
 def trace(x: Tensor) -> Any:
     """The sum of the diagonal of a matrix."""
     if x.ndim != 2:
@@ -115,7 +115,7 @@ def _factored(factor: np.ndarray, upper: bool) -> np.ndarray:
     return lower @ np.swapaxes(lower, -1, -2).conj()
 
 
-@op(node="CholeskySolveBackward0", **_FACTS)
+@op(node="CholeskySolveBackward0", lacks="biueV", kernel="cholesky_solve", **_FACTS)
 def _cholesky_solve(x: Tensor, factor: Tensor, *, upper: Bool) -> Any:
     """The solution of a system whose matrix has that triangular factor."""
     return np.asarray(
@@ -135,7 +135,7 @@ _cholesky_solve.wrt(
 )
 
 
-@op(node="CholeskyInverseBackward0", **_FACTS)
+@op(node="CholeskyInverseBackward0", lacks="biueV", kernel="cholesky_inverse_out", **_FACTS)
 def cholesky_inverse(x: Tensor, upper: Bool = False) -> Any:
     """The inverse of the matrix with that triangular factor."""
     return np.asarray(np.linalg.inv(_factored(x.astype(np.result_type(x, np.float64)), upper)), x.dtype)
@@ -150,7 +150,7 @@ cholesky_inverse.wrt(x=_factor_of_inverse)
 
 
 # -- gates -----------------------------------------------------------------------------------------
-@op(node="GluBackward0", lacks="c", kernel="glu", **_FACTS)
+@op(node="GluBackward0", lacks="biuc", kernel="glu", **_FACTS)
 def _glu(x: Tensor, *, dim: IntList) -> Any:
     """The first half times the sigmoid of the second."""
     a, b = np.split(x, 2, dim[0])

@@ -73,7 +73,7 @@ def _summed(g: Any, axes: tuple[int, ...]) -> Any:
     return g.sum(axes) if axes else g
 
 
-@op(node="NativeLayerNormBackward0", dtypes="same", lacks="c", kernel="LayerNormKernelImpl", **_FACTS)
+@op(node="NativeLayerNormBackward0", dtypes="same", lacks="biuc", kernel="LayerNormKernelImpl", **_FACTS)
 def _layer_norm(
     x: Tensor, weight: Tensor, bias: Tensor, *, dims: Count, eps: Scalar, mean: Statistic, rstd: Statistic
 ) -> Any:
@@ -150,7 +150,7 @@ def in_groups(x: Any, groups: int) -> Any:
     return x.reshape((x.shape[0], groups, math.prod(x.shape[1:]) // groups))
 
 
-@op(node="NativeGroupNormBackward0", dtypes="same", lacks="c", kernel="GroupNormKernelImpl", **_FACTS)
+@op(node="NativeGroupNormBackward0", dtypes="same", lacks="biuc", kernel="GroupNormKernelImpl", **_FACTS)
 def _group_norm(
     x: Tensor, weight: Tensor, bias: Tensor, *, groups: Count, eps: Scalar, mean: Statistic, rstd: Statistic
 ) -> Any:
@@ -178,7 +178,7 @@ _group_norm.wrt(
 _ROOT = math.sqrt(2 / math.pi)
 
 
-@op(node="GeluBackward0", dtypes="float", lacks="c", kernel="GeluKernelImpl", **_FACTS)
+@op(node="GeluBackward0", dtypes="float", lacks="biuc", kernel="GeluKernelImpl", **_FACTS)
 def _gelu_tanh(x: Tensor) -> Any:
     """``x`` times the normal distribution function, approximated by a hyperbolic tangent."""
     return 0.5 * x * (1 + np.tanh(x.dtype.type(_ROOT) * (x + x.dtype.type(0.044715) * x * x * x)))
@@ -195,7 +195,7 @@ def _gelu_tanh_backward(g: Any, x: Any) -> Any:
 _gelu_tanh.wrt(x=_gelu_tanh_backward)
 
 
-@op(node="LogSigmoidBackward0", dtypes="float", lacks="c", kernel="log_sigmoid", **_FACTS)
+@op(node="LogSigmoidBackward0", dtypes="float", lacks="biuc", kernel="log_sigmoid", **_FACTS)
 def _log_sigmoid(x: Tensor) -> Any:
     """The logarithm of the logistic function."""
     return np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
@@ -214,7 +214,7 @@ _log_sigmoid_backward.wrt(
 )
 
 
-@op(node="PreluKernelBackward0", dtypes="same", lacks="c", kernel="prelu", **_FACTS)
+@op(node="PreluKernelBackward0", dtypes="same", lacks="biuc", kernel="prelu", **_FACTS)
 def _prelu(x: Tensor, weight: Tensor) -> Any:
     """``x`` where it is positive, else a learned multiple of it."""
     return np.where(x > 0, x, weight * x)
@@ -226,7 +226,7 @@ _prelu.wrt(
 )
 
 
-@op(inplace=True, node="MishBackward0", dtypes="float", lacks="c", kernel="mish", **_FACTS)
+@op(inplace=True, node="MishBackward0", dtypes="float", lacks="biuc", kernel="mish", **_FACTS)
 def _mish(x: Tensor) -> Any:
     """``x * tanh(softplus(x))``."""
     return x * np.tanh(np.logaddexp(x, x.dtype.type(0)))
@@ -240,7 +240,7 @@ def _mish_backward(g: Any, x: Any) -> Any:
 _mish.wrt(x=_mish_backward)
 
 
-@op(node="EluBackward0", dtypes="float", lacks="c", kernel="elu", **_FACTS)
+@op(node="EluBackward0", dtypes="float", lacks="biuc", kernel="elu", **_FACTS)
 def _scaled_elu(x: Tensor, *, alpha: Scalar, scale: Scalar) -> Any:
     """``scale`` times the exponential linear unit."""
     return scale * np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0)))
@@ -265,7 +265,7 @@ _elu_backward.wrt(
 )
 
 
-@op(node="CeluBackward0", dtypes="float", lacks="c", kernel="elu", **_FACTS)
+@op(node="CeluBackward0", dtypes="float", lacks="biuc", kernel="elu", **_FACTS)
 def _celu(x: Tensor, *, alpha: Scalar) -> Any:
     """The continuously differentiable exponential linear unit."""
     return np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0) / alpha))
@@ -274,7 +274,7 @@ def _celu(x: Tensor, *, alpha: Scalar) -> Any:
 _celu.wrt(x=lambda g, x, alpha: g._elu_backward(x, alpha=alpha, scale=1.0, inner=1 / alpha))
 
 
-@op(inplace=True, node="HardsigmoidBackward0", dtypes="float", lacks="c", kernel="hardsigmoid", **_FACTS)
+@op(inplace=True, node="HardsigmoidBackward0", dtypes="float", lacks="biuc", kernel="hardsigmoid", **_FACTS)
 def _hardsigmoid(x: Tensor) -> Any:
     """A line between 0 at -3 and 1 at 3."""
     return np.clip(x + 3, 0, 6) / x.dtype.type(6)
@@ -290,7 +290,7 @@ _hardsigmoid.wrt(x=lambda g, x: g._hardsigmoid_backward(x))
 _hardsigmoid_backward.wrt(**dict.fromkeys(("dy", "y"), without_derivative("hardsigmoid_backward")))
 
 
-@op(inplace=True, node="HardswishBackward0", dtypes="float", lacks="c", kernel="hardswish", **_FACTS)
+@op(inplace=True, node="HardswishBackward0", dtypes="float", lacks="biuc", kernel="hardswish", **_FACTS)
 def _hardswish(x: Tensor) -> Any:
     """``x`` times the hard sigmoid."""
     return x * np.clip(x + 3, 0, 6) / x.dtype.type(6)
@@ -309,13 +309,13 @@ _hardswish_backward.wrt(
 )
 
 
-@op(node="SoftshrinkBackward0", dtypes="float", lacks="c", kernel="softshrink_check", **_FACTS)
+@op(node="SoftshrinkBackward0", dtypes="float", lacks="biuc", kernel="softshrink_check", **_FACTS)
 def _softshrink(x: Tensor, *, lambd: Scalar) -> Any:
     """``x`` moved towards zero by ``lambd``, zero within it."""
     return np.sign(x) * np.maximum(np.abs(x) - x.dtype.type(lambd), 0)
 
 
-@op(node="HardshrinkBackward0", dtypes="float", lacks="c", kernel="hardshrink", **_FACTS)
+@op(node="HardshrinkBackward0", dtypes="float", lacks="biuc", kernel="hardshrink", **_FACTS)
 def _hardshrink(x: Tensor, *, lambd: Scalar) -> Any:
     """``x``, zero within ``lambd`` of zero."""
     return np.where(np.abs(x) <= lambd, 0, x)

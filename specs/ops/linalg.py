@@ -277,7 +277,7 @@ _linalg_cholesky.wrt(x=_cholesky_backward)
 
 
 # -- products ----------------------------------------------------------------------------------------
-@op(node="LinalgCrossBackward0", internal=True, exact=False, ulp=4, complex=True)
+@op(node="LinalgCrossBackward0", internal=True, exact=False, ulp=4, complex=True, lacks="b", kernel="cross")
 def _linalg_cross(x: Tensor, y: Tensor, *, dim: Dim = -1) -> Any:
     """The cross product of vectors of three elements along a dimension."""
     shape = np.broadcast_shapes(x.shape, y.shape)

@@ -38,7 +38,7 @@ def _apart(x: np.ndarray, target: np.ndarray, margin: float) -> tuple[np.ndarray
     return short, at
 
 
-@op(node="MultiMarginLossBackward0", lacks="c", kernel="multi_margin_loss_cpu_kernel", **_FACTS)
+@op(node="MultiMarginLossBackward0", lacks="biuceV", kernel="multi_margin_loss_cpu_kernel", **_FACTS)
 def _multi_margin(
     x: Tensor, target: Indices, weight: Tensor, *, p: Scalar, margin: Scalar, reduction: Reduction
 ) -> Any:
@@ -94,7 +94,7 @@ def _shortfalls(x: np.ndarray, target: np.ndarray) -> np.ndarray:
 
 @op(
     node="MultilabelMarginLossBackward0",
-    lacks="c",
+    lacks="biuceV",
     kernel="multilabel_margin_loss_forward_out_frame",
     **_FACTS,
 )

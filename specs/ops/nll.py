@@ -90,7 +90,9 @@ def call_nll_loss(x: Any, target: Any, weight: Any, ignore: int, reduction: str,
 def _named(name: str, node: str, kernel: str, **facts: Any) -> Callable[[Callable[..., Any]], Op]:
     def declare(body: Callable[..., Any]) -> Op:
         body.__name__ = name
-        return op(internal=True, node=node, dtypes="keep", wide=True, lacks="c", kernel=kernel, **facts)(body)
+        return op(internal=True, node=node, dtypes="keep", wide=True, lacks="biuc", kernel=kernel, **facts)(
+            body
+        )
 
     return declare
 

@@ -115,25 +115,20 @@ _NEAREST, _LINEAR, _CUBIC = (f"compute_indices_weights_{of}" for of in ("nearest
 _SMOOTH = "compute_index_ranges_weights"
 """Kernels in PyTorch's words; of some layouts they have other names."""
 
-nearest1, nearest1_back = linear_map(
-    "_nearest1d", "UpsampleNearest1DBackward0", nearest_plan, kernel=_NEAREST
-)
-nearest2, nearest2_back = linear_map(
-    "_nearest2d", "UpsampleNearest2DBackward0", nearest_plan, kernel=_NEAREST
-)
-nearest3, nearest3_back = linear_map(
-    "_nearest3d", "UpsampleNearest3DBackward0", nearest_plan, kernel=_NEAREST
-)
-linear1, linear1_back = linear_map("_linear1d", "UpsampleLinear1DBackward0", linear_plan, kernel=_LINEAR)
-linear2, linear2_back = linear_map("_linear2d", "UpsampleBilinear2DBackward0", linear_plan, kernel=_LINEAR)
-linear3, linear3_back = linear_map("_linear3d", "UpsampleTrilinear3DBackward0", linear_plan, kernel=_LINEAR)
-exact1, exact1_back = linear_map("_exact1d", "UpsampleNearestExact1DBackward0", exact_plan, kernel=_NEAREST)
-exact2, exact2_back = linear_map("_exact2d", "UpsampleNearestExact2DBackward0", exact_plan, kernel=_NEAREST)
-exact3, exact3_back = linear_map("_exact3d", "UpsampleNearestExact3DBackward0", exact_plan, kernel=_NEAREST)
-cubic2, cubic2_back = linear_map("_cubic2d", "UpsampleBicubic2DBackward0", cubic_plan, kernel=_CUBIC)
-smooth1, smooth1_back = linear_map(
-    "_smooth_linear2d", "UpsampleBilinear2DAaBackward0", smooth_linear, kernel=_SMOOTH
-)
-smooth2, smooth2_back = linear_map(
-    "_smooth_cubic2d", "UpsampleBicubic2DAaBackward0", smooth_cubic, kernel=_SMOOTH
-)
+
+def _map(name: str, node: str, plan: Callable[[Sizes, Any], WeightedSums], kernel: str, lacks: str) -> Any:
+    return linear_map(name, f"Upsample{node}Backward0", plan, kernel=kernel, lacks=lacks)
+
+
+nearest1, nearest1_back = _map("_nearest1d", "Nearest1D", nearest_plan, _NEAREST, "bic")
+nearest2, nearest2_back = _map("_nearest2d", "Nearest2D", nearest_plan, _NEAREST, "bic")
+nearest3, nearest3_back = _map("_nearest3d", "Nearest3D", nearest_plan, _NEAREST, "bic")
+linear1, linear1_back = _map("_linear1d", "Linear1D", linear_plan, _LINEAR, "biuc")
+linear2, linear2_back = _map("_linear2d", "Bilinear2D", linear_plan, _LINEAR, "bic")
+linear3, linear3_back = _map("_linear3d", "Trilinear3D", linear_plan, _LINEAR, "biuc")
+exact1, exact1_back = _map("_exact1d", "NearestExact1D", exact_plan, _NEAREST, "bic")
+exact2, exact2_back = _map("_exact2d", "NearestExact2D", exact_plan, _NEAREST, "bic")
+exact3, exact3_back = _map("_exact3d", "NearestExact3D", exact_plan, _NEAREST, "bic")
+cubic2, cubic2_back = _map("_cubic2d", "Bicubic2D", cubic_plan, _CUBIC, "bic")
+smooth1, smooth1_back = _map("_smooth_linear2d", "Bilinear2DAa", smooth_linear, _SMOOTH, "biceV")
+smooth2, smooth2_back = _map("_smooth_cubic2d", "Bicubic2DAa", smooth_cubic, _SMOOTH, "biceV")

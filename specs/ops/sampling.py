@@ -165,7 +165,7 @@ def _family(dims: int) -> list[Any]:
     functions: Any = (forward, image, places)
     for name, of, function in zip(names, nodes, functions, strict=True):
         function.__name__ = name
-        made.append(op(node=of, torch_names={"x": "input"}, lacks="c", kernel=kernel, **_FACTS)(function))
+        made.append(op(node=of, torch_names={"x": "input"}, lacks="biuc", kernel=kernel, **_FACTS)(function))
     sample, to_image, to_grid = made
     sample.wrt(
         x=lambda g, x, grid, mode, padding, corners: getattr(g, to_image.name)(

@@ -89,7 +89,7 @@ def _min_all(x: Tensor) -> Any:
 
 def _need_order_of_all(x: np.ndarray) -> None:
     if x.size:
-        need_kernel("median", x, "c")
+        need_kernel("median", x, "bc")
 
 
 @op(internal=True, node="MedianBackward0", dtypes="keep", complex_history=False, kernel="median")

@@ -105,7 +105,15 @@ def _accumulated(x: np.ndarray, axis: int) -> np.ndarray:
     return np.moveaxis(out, 0, axis)
 
 
-@op(internal=True, node="LogcumsumexpBackward0", dtypes="float", exact=False, ulp=8)
+@op(
+    internal=True,
+    node="LogcumsumexpBackward0",
+    dtypes="float",
+    exact=False,
+    ulp=8,
+    lacks="biu",
+    kernel="logcumsumexp_out",
+)
 def logcumsumexp(x: Tensor, dim: Dim) -> Any:
     """The logarithms of running sums of exponentials."""
     array, axis = along(x, dim)

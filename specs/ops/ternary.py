@@ -188,6 +188,8 @@ addbmm.wrt(
     internal=True,
     inplace=True,
     node="AddcmulBackward0",
+    lacks="b",
+    kernel="addcmul_cpu_out",
     dtypes="same",
     layout=("x", "tensor1", "tensor2"),
 )
@@ -228,7 +230,16 @@ addcdiv.wrt(
 )
 
 
-@op(internal=True, name="lerp", inplace=True, node="LerpBackward0", dtypes="same", layout=("x", "end"))
+@op(
+    internal=True,
+    name="lerp",
+    inplace=True,
+    node="LerpBackward0",
+    lacks="biu",
+    kernel="lerp_kernel_scalar",
+    dtypes="same",
+    layout=("x", "end"),
+)
 def lerp_number(x: Tensor, end: Tensor, weight: Number) -> Any:
     """``x`` moved towards ``end`` by a fraction of the distance."""
     near, far = _from_either_end(x, end, x.dtype.type(weight))
@@ -251,6 +262,8 @@ lerp_number.wrt(
     name="lerp",
     inplace=True,
     node="LerpBackward1",
+    lacks="biu",
+    kernel="lerp_kernel_tensor",
     dtypes="same",
     layout=("x", "end", "weight"),
 )
@@ -303,7 +316,7 @@ hypot.wrt(x=lambda g, x, out: g.mul(x).div(out), y=lambda g, y, out: g.mul(y).di
 @op(internal=True, name="div", node="DivBackward2", zero="quotient")
 def div_rounded(x: Tensor, y, *, rounding_mode: Rounding) -> Any:
     """The quotient rounded down or towards zero."""
-    need_kernel(f"div_{rounding_mode}", x, "c")
+    need_kernel(f"div_{rounding_mode}", x, "bc")
     quotient = np.floor_divide(x, y) if rounding_mode == "floor" else np.trunc(np.true_divide(x, y))
     return quotient.astype(np.result_type(x, y), copy=False)
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from specs.errors import need_kernel
 from specs.kind import Tensor
 from specs.op import op
 from specs.ops.complex import conj
@@ -152,44 +151,32 @@ erf.wrt(x=lambda g, x: x.pow(2).neg().exp().mul_scalar(2 / math.sqrt(math.pi)).m
 
 
 # -- steps: zero gradient everywhere ---------------------------------------------------------------
-def _step(function: Any) -> Any:
-    def body(x: np.ndarray) -> Any:
-        need_kernel(function.__name__, x, "c")
-        return x.copy() if x.dtype.kind in "biu" else function(x)
-
-    return body
+_STEP: dict[str, Any] = {"internal": True, "inplace": True, "dtypes": "keep", "layout": ("x",), "lacks": "bc"}
 
 
-_rounded = {"floor": _step(np.floor), "ceil": _step(np.ceil), "trunc": _step(np.trunc)}
+def _stepped(function: Any, x: np.ndarray) -> Any:
+    return x.copy() if x.dtype.kind in "iu" else function(x)
 
 
-@op(internal=True, inplace=True, node="FloorBackward0", dtypes="keep", layout=("x",))
+@op(node="FloorBackward0", kernel="floor_vml", **_STEP)
 def floor(x: Tensor) -> Any:
     """The largest integer not above."""
-    return _rounded["floor"](x)
+    return _stepped(np.floor, x)
 
 
-@op(internal=True, inplace=True, node="CeilBackward0", dtypes="keep", layout=("x",))
+@op(node="CeilBackward0", kernel="ceil_vml", **_STEP)
 def ceil(x: Tensor) -> Any:
     """The smallest integer not below."""
-    return _rounded["ceil"](x)
+    return _stepped(np.ceil, x)
 
 
-@op(internal=True, inplace=True, node="TruncBackward0", dtypes="keep", layout=("x",))
+@op(node="TruncBackward0", kernel="trunc_vml", **_STEP)
 def trunc(x: Tensor) -> Any:
     """The integer next towards zero."""
-    return _rounded["trunc"](x)
+    return _stepped(np.trunc, x)
 
 
-@op(
-    internal=True,
-    inplace=True,
-    node="RoundBackward0",
-    dtypes="keep",
-    layout=("x",),
-    lacks="c",
-    kernel="round_vml",
-)
+@op(node="RoundBackward0", kernel="round_vml", **_STEP)
 def round(x: Tensor) -> Any:
     """The nearest integer, the even one of two."""
     return np.rint(x).astype(x.dtype)
@@ -205,7 +192,7 @@ for stepping in (floor, ceil, trunc, round, sign):
     stepping.wrt(x=lambda g: g.zeros_like())
 
 
-@op(internal=True, inplace=True, node="FracBackward0", dtypes="keep", layout=("x",), lacks="iuc")
+@op(internal=True, inplace=True, node="FracBackward0", dtypes="keep", layout=("x",), lacks="biuc")
 def frac(x: Tensor) -> Any:
     """The part of a number behind the point, with its sign."""
     return x - np.trunc(x)

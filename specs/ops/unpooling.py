@@ -30,7 +30,7 @@ def _unpool(name: str, node: str) -> Op:
         return out.reshape((*lead, *sizes))
 
     spread.__name__ = name
-    made = op(name=name, node=node, internal=True, dtypes="keep", exact=False, lacks="c", kernel=name[1:])(
+    made = op(name=name, node=node, internal=True, dtypes="keep", exact=False, lacks="biuc", kernel=name[1:])(
         spread
     )
     made.wrt(x=_spread_back)

@@ -129,7 +129,10 @@ def _mapped(x: np.ndarray, plan: WeightedSums, dims: int) -> np.ndarray:
     if at.shape[-1] == 1 and (weights == 1).all():
         return np.ascontiguousarray(flat[..., at[..., 0]])
     if x.dtype.kind in "iu":
-        return np.trunc(np.round((flat[..., at] * weights).sum(-1), 6)).astype(x.dtype)
+        exact = np.round((flat[..., at] * weights).sum(-1), 6)
+        # NB: images in bytes are rounded; the mean of other integers is cut off.
+        whole = np.clip(np.floor(exact + 0.5), 0, 255) if x.dtype.kind == "u" else np.trunc(exact)
+        return whole.astype(x.dtype)
     return np.ascontiguousarray((flat[..., at] * weights.astype(x.dtype)).sum(-1))
 
 
@@ -144,12 +147,17 @@ def _transposed(dy: np.ndarray, plan: WeightedSums, sizes: Sizes) -> np.ndarray:
 
 
 def linear_map(
-    name: str, node: str, plan: Callable[[Sizes, Any], WeightedSums], back: str = "", kernel: str = ""
+    name: str,
+    node: str,
+    plan: Callable[[Sizes, Any], WeightedSums],
+    back: str = "",
+    kernel: str = "",
+    lacks: str = "",
 ) -> tuple[Op, Op]:
     """Declare a map of the last ``dims`` dimensions, and its transpose.
 
     If the transpose has a node of its own name, ``back``, the map merges: the channels and the elements of a
-    window share a dimension of the result. A ``kernel`` with a name does not take complex numbers.
+    window share a dimension of the result. The ``kernel`` of such a transpose lacks the same dtypes.
     """
 
     def forward(x: Tensor, *, dims: Count, how: IntList) -> Any:
@@ -165,8 +173,9 @@ def linear_map(
     forward.__name__, backward.__name__ = name, f"{name}_backward"
     forward.__doc__ = f"The map of `{plan.__name__}`."
     backward.__doc__ = f"The transposed map of `{plan.__name__}`."
-    there = op(node=node, kernel=kernel, lacks="c" if kernel else "", **_FACTS)(forward)
-    transposed = op(node=back or node.replace("Backward0", "BackwardBackward0"), **_FACTS)(backward)
+    there = op(node=node, kernel=kernel, lacks=lacks, **_FACTS)(forward)
+    own: dict[str, Any] = {"kernel": "col2im_out", "lacks": lacks} if back else {}
+    transposed = op(node=back or node.replace("Backward0", "BackwardBackward0"), **own, **_FACTS)(backward)
     there.wrt(
         x=lambda g, x_shape, dims, how: getattr(g, transposed.name)(
             sizes=tuple(x_shape[len(x_shape) - dims :]), how=how
@@ -176,35 +185,51 @@ def linear_map(
     return there, transposed
 
 
-average1, average1_back = linear_map("_avg_pool2d", "AvgPool2DBackward0", average_plan, kernel="avg_pool2d")
+def _padding(name: str, node: str, kernel: str) -> tuple[Op, Op]:
+    return linear_map(name, node, padding_plan, kernel=kernel, lacks="b")
+
+
+average1, average1_back = linear_map(
+    "_avg_pool2d", "AvgPool2DBackward0", average_plan, kernel="avg_pool2d", lacks="biuc-l"
+)
 average3, average3_back = linear_map(
-    "_avg_pool3d", "AvgPool3DBackward0", average_plan, kernel="avg_pool3d_out_frame"
+    "_avg_pool3d", "AvgPool3DBackward0", average_plan, kernel="avg_pool3d_out_frame", lacks="biuceV-l"
 )
 adaptive, adaptive_back = linear_map(
-    "_adaptive_avg_pool2d", "AdaptiveAvgPool2DBackward0", adaptive_plan, kernel="adaptive_avg_pool2d"
+    "_adaptive_avg_pool2d",
+    "AdaptiveAvgPool2DBackward0",
+    adaptive_plan,
+    kernel="adaptive_avg_pool2d",
+    lacks="biuc",
 )
-unfold, unfold_back = linear_map("_im2col", "Im2ColBackward0", unfold_plan, "Col2ImBackward0")
-reflected1, reflected1_back = linear_map("_reflected1d", "ReflectionPad1DBackward0", padding_plan)
-reflected2, reflected2_back = linear_map("_reflected2d", "ReflectionPad2DBackward0", padding_plan)
-replicated1, replicated1_back = linear_map("_replicated1d", "ReplicationPad1DBackward0", padding_plan)
-replicated2, replicated2_back = linear_map("_replicated2d", "ReplicationPad2DBackward0", padding_plan)
+unfold, unfold_back = linear_map(
+    "_im2col", "Im2ColBackward0", unfold_plan, "Col2ImBackward0", kernel="im2col_out", lacks="iu"
+)
+reflected1, reflected1_back = _padding("_reflected1d", "ReflectionPad1DBackward0", "reflection_pad1d")
+reflected2, reflected2_back = _padding("_reflected2d", "ReflectionPad2DBackward0", "reflection_pad2d")
+replicated1, replicated1_back = _padding("_replicated1d", "ReplicationPad1DBackward0", "replication_pad1d")
+replicated2, replicated2_back = _padding("_replicated2d", "ReplicationPad2DBackward0", "replication_pad2d")
 adaptive3, adaptive3_back = linear_map(
-    "_adaptive_avg_pool3d", "AdaptiveAvgPool3DBackward0", adaptive_plan, kernel="adaptive_avg_pool3d"
+    "_adaptive_avg_pool3d",
+    "AdaptiveAvgPool3DBackward0",
+    adaptive_plan,
+    kernel="adaptive_avg_pool3d",
+    lacks="biuc",
 )
-reflected3, reflected3_back = linear_map("_reflected3d", "ReflectionPad3DBackward0", padding_plan)
-replicated3, replicated3_back = linear_map("_replicated3d", "ReplicationPad3DBackward0", padding_plan)
+reflected3, reflected3_back = _padding("_reflected3d", "ReflectionPad3DBackward0", "reflection_pad3d")
+replicated3, replicated3_back = _padding("_replicated3d", "ReplicationPad3DBackward0", "replication_pad3d")
 circular, circular_back = linear_map("_circular", "CopySlices", padding_plan)
 
 
 # -- maximum pooling ---------------------------------------------------------------------------------
-def _picking(name: str, node: str, kernel: str) -> Op:
+def _picking(name: str, node: str, kernel: str, lacks: str = "biuc") -> Op:
     def picked(x: Tensor, index: Indices, *, dims: Count) -> Any:
         flat = x.reshape((*x.shape[: x.ndim - dims], -1))
         places = index.reshape((*index.shape[: index.ndim - dims], -1))
         return np.take_along_axis(flat, places, -1).reshape(index.shape)
 
     picked.__name__, picked.__doc__ = name, "The elements at the given positions of the last dimensions."
-    declared = op(node=node, lacks="c", kernel=kernel, **_FACTS)(picked)
+    declared = op(node=node, lacks=lacks, kernel=kernel, **_FACTS)(picked)
     declared.wrt(x=_put_back)
     return declared
 
@@ -215,8 +240,8 @@ def _put_back(g: Any, x_shape: Any, index: Any, dims: int) -> Any:
     return flat.scatter_add(-1, index.reshape((*lead, -1)), g.reshape((*lead, -1))).reshape(tuple(x_shape))
 
 
-picked2 = _picking("_max_pool2d_at", "MaxPool2DWithIndicesBackward0", "max_pool2d")
-picked3 = _picking("_max_pool3d_at", "MaxPool3DWithIndicesBackward0", "max_pool3d")
+picked2 = _picking("_max_pool2d_at", "MaxPool2DWithIndicesBackward0", "max_pool2d", "bc")
+picked3 = _picking("_max_pool3d_at", "MaxPool3DWithIndicesBackward0", "max_pool3d", "bc")
 adaptively2 = _picking("_adaptive_max_pool2d_at", "AdaptiveMaxPool2DBackward0", "adaptive_max_pool2d")
 adaptively3 = _picking("_adaptive_max_pool3d_at", "AdaptiveMaxPool3DBackward0", "adaptive_max_pool3d")
 fractional2 = _picking(
