@@ -26,6 +26,8 @@ def _norm(norm: str | None, forward: bool) -> int:
 
 
 def _floating(x: Tensor) -> Tensor:
+    if x.dtype in (dtypes.float16, dtypes.bfloat16):
+        raise RuntimeError(f"Unsupported dtype {LEGACY_NAMES[x.dtype.name]}")
     return x if x.is_floating_point() or x.is_complex() else x.to(dtypes.default())
 
 

@@ -302,7 +302,7 @@ def _declare(body: Callable[..., Any], *, name: str | None, inplace: bool | str,
     made = Op(
         name=name or body.__name__,
         key=body.__name__,
-        body=taking(body, facts.get("kernel") or name or body.__name__, facts.get("lacks", "")),
+        body=taking(body, facts.get("kernel") or (name or body.__name__).rstrip("_"), facts.get("lacks", "")),
         operands=tuple(Operand(name, kinds[name]) for name in names),
         attributes=attributes,
         order=order,

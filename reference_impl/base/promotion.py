@@ -46,7 +46,7 @@ def _preparer(op: Op) -> Prepare:
         prepare: Prepare = _one_as_it_is if alone else _as_they_are
         if op.wide:
             prepare = _widening(op, alone)
-        return _counting(prepare) if op.dtypes == "accumulate" and not op.mutates else prepare
+        return _counting(op, prepare) if op.dtypes == "accumulate" and not op.mutates else prepare
     cast = _caster(op)
 
     def one(operands: tuple[Any, ...]) -> Prepared:
@@ -114,7 +114,7 @@ def _as_they_are(operands: tuple[Any, ...]) -> Prepared:
 def _need_kernel(op: Op, dtype: np.dtype) -> None:
     """Refuse a dtype without a kernel before it is cast; the op's body sees what it is cast to."""
     if op.lacks:
-        need_kernel(op.kernel or op.name, dtype, op.lacks)
+        need_kernel(op.kernel or op.name.rstrip("_"), dtype, op.lacks)
 
 
 def _widening(op: Op, alone: bool) -> Prepare:
@@ -146,12 +146,13 @@ def _widening(op: Op, alone: bool) -> Prepare:
     return one if alone else several
 
 
-def _counting(prepare: Prepare) -> Prepare:
+def _counting(op: Op, prepare: Prepare) -> Prepare:
     """Integers and bools as int64."""
 
     def counted(operands: tuple[Any, ...]) -> Prepared:
         prepared = prepare(operands)
         arrays = prepared[0]
+        _need_kernel(op, arrays[0].dtype)
         return ((arrays[0].astype(np.int64),), None) if arrays[0].dtype.kind in "biu" else prepared
 
     return counted

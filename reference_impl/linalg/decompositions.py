@@ -172,7 +172,7 @@ def eigh(A: Tensor, UPLO: str = "L") -> Any:
 
     One triangle is read, ``UPLO``. The gradient is that of a function of the whole matrix.
     """
-    need_square("linalg.eigh", array_of(A))
+    need_square("linalg.eigh", array_of(A), integers=True, kernel="linalg_eigh")
     return _RESULTS["linalg_eigh"](*_Eigh.apply(A, UPLO))
 
 
@@ -183,7 +183,7 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
 
 def svd(A: Tensor, full_matrices: bool = True, *, driver: Any = None) -> Any:
     """Singular vectors and values: ``U``, ``S`` descending, ``Vh``."""
-    need_matrix("linalg.svd", array_of(A))
+    need_matrix("linalg.svd", array_of(A), kernel="linalg_svd")
     return _RESULTS["linalg_svd"](*_Svd.apply(A, full_matrices))
 
 
@@ -194,7 +194,7 @@ def svdvals(A: Tensor, *, driver: Any = None) -> Tensor:
 
 def qr(A: Tensor, mode: str = "reduced") -> Any:
     """An orthogonal and an upper triangular factor."""
-    need_matrix("linalg.qr", array_of(A))
+    need_matrix("linalg.qr", array_of(A), kernel="geqrf")
     if mode not in ("reduced", "complete"):
         raise NotModelled(f"torch.linalg.qr(mode={mode!r})")
     return _RESULTS["linalg_qr"](*_Qr.apply(A, mode))

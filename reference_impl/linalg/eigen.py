@@ -58,13 +58,13 @@ class _Eig(Function):
 
 def eig(A: Tensor) -> Any:
     """The eigenvalues and eigenvectors of square matrices; complex ones."""
-    need_square("linalg.eig", array_of(A))
+    need_square("linalg.eig", array_of(A), kernel="linalg_eig_out")
     return _EIG(*_Eig.apply(A))
 
 
 def eigvals(A: Tensor) -> Tensor:
     """The eigenvalues of square matrices; complex ones."""
-    need_square("linalg.eigvals", array_of(A))
+    need_square("linalg.eigvals", array_of(A), kernel="linalg_eig_out")
     return _Eig.apply(A)[0]
 
 
@@ -117,7 +117,7 @@ def _exchanged(array: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _factored(A: Tensor, name: str) -> tuple[np.ndarray, np.ndarray]:
     array = array_of(A)
-    need_square(name, array)
+    need_square(name, array, integers=True, kernel="lu")
     if A.requires_grad:
         raise NotModelled(f"the gradient of torch.{name}")
     flat = [_exchanged(one) for one in array.reshape((-1, *array.shape[-2:]))]

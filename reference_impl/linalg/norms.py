@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from reference_impl.base.dtypes import bfloat16, float16
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.fidelity.batched import marking
@@ -109,6 +110,8 @@ def matrix_rank(
     A: Tensor, *, atol: float | None = None, rtol: float | None = None, hermitian: bool = False
 ) -> Tensor:
     """The number of singular values above a bound; it has no gradient."""
+    if A.dtype in (float16, bfloat16):
+        raise RuntimeError("This function doesn't handle types other than float and double")
     values = svdvals(A.detach())
     array = array_of(values)
     eps = np.finfo(array.dtype).eps * max(A.shape[-2:])

@@ -10,6 +10,7 @@ from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.linalg import decompositions, eigen, norms, solving
 from reference_impl.namespace.return_types import return_type
+from specs.errors import need_kernel
 from specs.ops.linalg import by_column
 
 _SVD: Any = return_type("svd", ("U", "S", "V"))
@@ -24,6 +25,7 @@ def slogdet(input: Tensor) -> Any:
 
 def cholesky(input: Tensor, upper: bool = False) -> Tensor:
     """`torch.linalg.cholesky`, under its old name."""
+    need_kernel("cholesky", array_of(input), "biu")
     return solving.cholesky(input, upper=upper)
 
 

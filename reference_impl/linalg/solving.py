@@ -8,6 +8,7 @@ from typing import Any
 
 from reference_impl.base.dtypes import int32
 from reference_impl.base.not_modelled import refuse_unless_default
+from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.factories import eye, zeros
@@ -93,6 +94,8 @@ def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
 
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """The inner product of vectors along a dimension."""
+    if not x.is_floating_point() and not x.is_complex():
+        refuse_by("op/norm-dtype", name="linalg.vecdot", dtype=array_of(x).dtype)
     return (x.conj() if x.is_complex() else x).mul(y).sum(dim)
 
 
@@ -103,7 +106,7 @@ def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
 
 def matrix_power(A: Tensor, n: int) -> Tensor:
     """The product of a matrix with itself, or with its inverse if ``n`` is negative."""
-    need_square("linalg.matrix_power", array_of(A))
+    need_square("linalg.matrix_power", array_of(A), half=True, integers=True)
     if n == 0:
         return A.clone().copy_(eye(A.shape[-1], dtype=A.dtype, device=A.device).expand_as(A))
     if n < 0:

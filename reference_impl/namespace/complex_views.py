@@ -89,6 +89,8 @@ def complex_(real: Tensor, imag: Tensor) -> Tensor:
     """Combine real and imaginary parts of one dtype, float32 or float64."""
     wants = (np.float32, np.float64)
     got = [x.type().removeprefix("torch.").removesuffix("Tensor") for x in (real, imag)]
+    if array_of(real).dtype == array_of(imag).dtype == np.float16:
+        raise NoSuchDtype("numpy has no complex dtype as narrow as float16")
     if array_of(real).dtype not in wants or array_of(imag).dtype not in wants:
         refuse_by("op/complex-is-made-of-floats", real=got[0], imag=got[1])
     if got[0] != got[1]:

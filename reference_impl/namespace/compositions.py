@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace import composite, random
@@ -67,6 +68,8 @@ def diff(x: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: Any 
 
 def nanmean(x: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     """The mean of what is no NaN."""
+    if not x.is_floating_point() and not x.is_complex():
+        refuse_by("op/norm-dtype", name="nanmean", dtype=array_of(x).dtype)
     present = x.detach().isnan().logical_not()
     count = present.sum() if dim is None else present.sum(dim, keepdim)
     return x.nansum(dim, keepdim).div(count)
@@ -153,6 +156,8 @@ def block_diag(*tensors: Tensor) -> Tensor:
 
 def cov(x: Tensor, *, correction: int = 1) -> Tensor:
     """The covariances of rows."""
+    if x.dtype.numpy.kind == "b":
+        refuse_by("op/bool-arithmetic", name="cov")
     rows = x.unsqueeze(0) if x.ndim < 2 else x
     rows = rows if rows.is_floating_point() or rows.is_complex() else rows.mul(1.0)
     apart = rows.sub(rows.mean(1, True))

@@ -56,6 +56,7 @@ def unique_consecutive(
     """The elements without consecutive duplicates; on request with the inverse indices and the counts."""
     check_shape_known(x, "unique_consecutive")
     array = array_of(x)
+    need_kernel("unique", array, "c")
     rows = array.reshape(-1) if dim is None else np.moveaxis(array, dim, 0)
     differs = (rows[1:] != rows[:-1]).any(tuple(range(1, rows.ndim)))
     first = np.concatenate([np.ones(min(len(rows), 1), bool), differs])

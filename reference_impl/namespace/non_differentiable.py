@@ -81,7 +81,7 @@ def promote_types(a: dtype, b: dtype) -> dtype:
 def _need_dtype(name: str, x: Any, lacking: str) -> None:
     """Refuse a dtype before PyTorch looks for a kernel; ``lacking`` are numpy's letters of kinds."""
     if (given := np.asarray(_array(x)).dtype).kind in lacking:
-        raise RuntimeError(f"{name}() does not support {given} input")
+        raise RuntimeError(f"{name}(): does not support {given} input")
 
 
 def can_cast(a: dtype, b: dtype) -> bool:
@@ -187,11 +187,30 @@ def _bits(function: Callable[..., Any]) -> Callable[..., Tensor]:
     return mapped
 
 
+def _infinite(function: Callable[..., Any]) -> Callable[..., Tensor]:
+    """Make a test for one of the infinities, which complex numbers do not have."""
+    test = _map(function)
+
+    def infinite(x: Tensor) -> Tensor:
+        if x.is_complex():
+            refuse_by("op/complex-extreme", name=function.__name__)
+        return test(x)
+
+    infinite.__name__ = function.__name__
+    return infinite
+
+
 def bitwise_not(x: Tensor) -> Tensor:
     """Invert each bit, or each bool."""
+    need_kernel("bitwise_not", array_of(x), "fcV")
+    return tensor_of(np.invert(array_of(x)))
+
+
+def _invert(x: Tensor) -> Tensor:
+    """Invert each bit, or each bool: ``~x``."""
     if array_of(x).dtype.kind not in "biu":
         raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
-    return tensor_of(np.invert(array_of(x)))
+    return bitwise_not(x)
 
 
 def underivable(out: Tensor, x: Tensor, *node: str) -> Tensor:
@@ -231,7 +250,7 @@ def searchsorted(
     at: Any = "right" if right or side == "right" else "left"
     wanted, kind = _array(x), np.int32 if out_int32 else np.int64
     if np.size(wanted):
-        need_kernel("searchsorted_out", np.asarray(wanted), "bc")
+        need_kernel("searchsorted_out", np.result_type(order, wanted), "bc")
     if order.ndim == 1:
         return tensor_of(np.searchsorted(order, wanted, at).astype(kind))
     if order.shape[:-1] != wanted.shape[:-1]:
@@ -291,14 +310,14 @@ BOTH: dict[str, Any] = {
     "equal": equal, "isclose": isclose, "allclose": allclose, "all": _found(np.all), "any": _found(np.any),
     "argmax": _position(np.argmax), "argmin": _position(np.argmin), "argsort": argsort,
     "isnan": _map(np.isnan), "isinf": _map(np.isinf), "isfinite": _map(np.isfinite),
-    "isposinf": _map(np.isposinf, "c"), "isneginf": _map(np.isneginf, "c"), "isreal": _map(np.isreal),
+    "isposinf": _infinite(np.isposinf), "isneginf": _infinite(np.isneginf), "isreal": _map(np.isreal),
     "signbit": _map(np.signbit, "c"), "logical_and": _map(np.logical_and), "logical_or": _map(np.logical_or),
     "logical_xor": _map(np.logical_xor), "logical_not": _map(np.logical_not),
     "bitwise_and": _bits(np.bitwise_and), "bitwise_or": _bits(np.bitwise_or),
     "bitwise_xor": _bits(np.bitwise_xor), "bitwise_not": bitwise_not, "nextafter": _map(np.nextafter, "biuc"),
     "gcd": _map(np.gcd, "bfcV"), "lcm": _map(np.lcm, "bfcV"),
     "bitwise_left_shift": _bits(np.left_shift), "bitwise_right_shift": _bits(np.right_shift),
-    "bincount": bincount, "histc": histc,
+    "bincount": bincount, "histc": histc, "_invert": _invert,
 }  # fmt: skip
 """Functions that are methods too, by name."""
 
@@ -313,7 +332,7 @@ FUNCTIONS: dict[str, Any] = {
 
 OPERATORS: dict[str, str] = {
     "__and__": "bitwise_and", "__rand__": "bitwise_and", "__or__": "bitwise_or", "__ror__": "bitwise_or",
-    "__xor__": "bitwise_xor", "__rxor__": "bitwise_xor", "__invert__": "bitwise_not", "__mod__": "remainder",
+    "__xor__": "bitwise_xor", "__rxor__": "bitwise_xor", "__invert__": "_invert", "__mod__": "remainder",
     "__floordiv__": "floor_divide", "__rfloordiv__": "_rfloor_divide", "__rmod__": "_rremainder",
     "__lshift__": "bitwise_left_shift", "__rshift__": "bitwise_right_shift", "__iand__": "bitwise_and_",
     "__ior__": "bitwise_or_", "__ixor__": "bitwise_xor_", "__imod__": "remainder_",

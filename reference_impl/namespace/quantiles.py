@@ -10,7 +10,7 @@ import numpy as np
 
 from reference_impl.base import dtypes
 from reference_impl.base.not_modelled import NotModelled
-from reference_impl.base.rules import by
+from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap, wrap_beside
 from reference_impl.namespace import composite
@@ -119,7 +119,7 @@ def cdist(
         if x.ndim < 2:
             raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.ndim}D")
     for name, x in (("X1", x1), ("X2", x2)):
-        if x.is_complex():
+        if not x.is_floating_point():
             got = LEGACY_NAMES[x.dtype.name]
             raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {got}")
     if x1.shape[-1] != x2.shape[-1]:
@@ -136,7 +136,7 @@ def cdist(
 
 def pdist(x: Tensor, p: float = 2.0) -> Tensor:
     """The p-norms of the differences of each pair of rows of a matrix."""
-    if x.is_complex():
+    if not x.is_floating_point():
         raise RuntimeError("pdist only supports floating-point dtypes")
     return x.contiguous()._pdist_forward(p=float(p))
 
@@ -154,10 +154,23 @@ def _neighbours(y: Tensor, dim: int) -> Tensor:
     return y.slice(dim, 1, size, 1).add(y.slice(dim, 0, size - 1, 1))
 
 
+def _need_no_bools(name: str, *tensors: Tensor) -> None:
+    if any(x.dtype is dtypes.bool_ for x in tensors):
+        refuse_by("op/bool-arithmetic", name=name, case="trapezoid both" if len(tensors) > 1 else None)
+
+
+def _positive(x: Tensor) -> Tensor:
+    """Return the tensor itself."""
+    _need_no_bools("positive", x)
+    return x
+
+
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -1) -> Tensor:
     """The integral by the trapezoidal rule."""
     if x is not None:
+        _need_no_bools("trapezoid", y, x)
         return _neighbours(y, dim).mul(_steps(y, x, dim)).sum(dim).div_scalar(2)
+    _need_no_bools("trapezoid", y)
     ends = y.select(dim, 0).add(y.select(dim, -1))
     return y.sum(dim).sub(ends.mul_scalar(0.5)).mul_scalar(dx)
 
@@ -165,7 +178,9 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -
 def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -1) -> Tensor:
     """The integrals up to each point, by the trapezoidal rule."""
     if x is not None:
+        _need_no_bools("cumulative_trapezoid", y, x)
         return _neighbours(y, dim).mul(_steps(y, x, dim)).cumsum(dim).div_scalar(2)
+    _need_no_bools("cumulative_trapezoid", y)
     return _neighbours(y, dim).mul_scalar(dx / 2).cumsum(dim)
 
 
@@ -173,6 +188,8 @@ def gradient(x: Tensor, *, spacing: float = 1, dim: Any = None, edge_order: int 
     """The differences of neighbours on both sides, along each dimension, and at the edges of one side."""
     if not isinstance(spacing, (int, float)) or edge_order != 1:
         raise NotModelled("torch.gradient() with several spacings or edge_order=2")
+    if x.dtype is dtypes.uint8:
+        raise RuntimeError("torch.gradient does not support uint8 input.")
     dims = range(x.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
     found = []
     for d in dims:
@@ -216,7 +233,7 @@ def unravel_index(indices: Tensor, shape: Sequence[int]) -> tuple[Tensor, ...]:
 
 
 BOTH: dict[str, Any] = {
-    "float_power": float_power, "nanquantile": nanquantile, "positive": lambda x: x, "quantile": quantile,
+    "float_power": float_power, "nanquantile": nanquantile, "positive": _positive, "quantile": quantile,
 }  # fmt: skip
 """Functions that are methods too, by name."""
 

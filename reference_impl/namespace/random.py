@@ -6,6 +6,7 @@ NB: a seed gives numpy's numbers, not PyTorch's.
 from __future__ import annotations
 
 import contextlib
+import math
 import pickle
 from collections.abc import Iterator
 from typing import Any
@@ -18,7 +19,9 @@ from reference_impl.base.transforms import check_draw
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.fidelity.batched import check_random_operands, drawn_anew
+from reference_impl.namespace.casts import LEGACY_NAMES
 from reference_impl.namespace.factories import new_leaf, shape_of
+from specs.errors import need_kernel
 from specs.layout import laid_out_like
 
 STATE_BYTES = 5056
@@ -141,6 +144,19 @@ rand_like = _like("random")
 randn_like = _like("standard_normal")
 
 
+def need_drawn_bounds(dtype: dtypes.dtype, low: int, high: int) -> None:
+    """Refuse bounds of random integers that do not fit a dtype."""
+    numpy = dtype.numpy
+    if numpy.kind == "c":
+        raise RuntimeError("check_random_bounds handles only integral, floating-point and boolean types")
+    if numpy.kind not in "biu":
+        return
+    least, most = (0, 1) if numpy.kind == "b" else (np.iinfo(numpy).min, np.iinfo(numpy).max)
+    for word, bound in (("from", low), ("to - 1", high - 1)):
+        if not least <= bound <= most:
+            raise RuntimeError(f"{word} is out of bounds for {numpy}")
+
+
 @drawn_anew
 def randint(
     *bounds: Any,
@@ -161,8 +177,10 @@ def randint(
     if given:
         low = given.pop()
     numpy = dtypes.numpy_of(dtypes.int64 if dtype is None else dtype)
-    if low >= (0 if high is None else high):
+    high = 0 if high is None else high
+    if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    need_drawn_bounds(dtypes.of(numpy), low, high)
     return new_leaf(
         source(generator).integers(low, high, shape_of((size,), {})).astype(numpy), requires_grad, **where
     )
@@ -199,6 +217,15 @@ def randperm(
     return new_leaf(source(generator).permutation(n).astype(numpy), requires_grad, **where)
 
 
+def _normal(generator: Any, mean: Any, std: Any) -> np.ndarray:
+    """Normal numbers; of complex ones, each part has half of the variance."""
+    if np.asarray(mean).dtype.kind != "c":
+        return np.asarray(generator.normal(mean, std))
+    parts = (generator.normal(part, np.asarray(std) / math.sqrt(2)) for part in (mean.real, mean.imag))
+    real, imag = parts
+    return np.asarray(real + 1j * imag)
+
+
 @drawn_anew
 def normal(
     mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, **more: Any
@@ -215,8 +242,11 @@ def normal(
         )
     check_random_operands(mean, std)
     arrays = [array_of(value) if isinstance(value, Tensor) else value for value in (mean, std)]
+    if any(np.asarray(array).dtype.kind == "c" for array in arrays[1:]):
+        raise RuntimeError("normal expects standard deviation to be non-complex")
     numpy = next((a.dtype for a in arrays if isinstance(a, np.ndarray)), dtypes.default().numpy)
-    numbers = wrap(np.asarray(source(generator).normal(*arrays)).astype(numpy))
+    need_kernel("normal_kernel", numpy, "biu")
+    numbers = wrap(_normal(source(generator), *arrays).astype(numpy))
     if isinstance(mean, Tensor):
         of_both = isinstance(std, Tensor)
         return mean._normal_of_both(std, numbers) if of_both else mean._normal_of_mean(numbers)
@@ -230,7 +260,8 @@ def multinomial(
     """Draw indices with the weights in each row."""
     check_random_operands(x)
     if not x.is_floating_point():
-        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {x.dtype}")
+        got = LEGACY_NAMES[x.dtype.name]
+        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {got}")
     if x.ndim not in (1, 2):
         raise RuntimeError("prob_dist must be 1 or 2 dim")
     if num_samples > array_of(x).shape[-1] and not replacement:
@@ -241,5 +272,6 @@ def multinomial(
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     *outer, classes = array_of(x).shape
     rows = array_of(x).reshape(-1, classes)
+    rows = rows.astype(np.float64)
     drawn = [source(generator).choice(row.size, num_samples, replacement, row / row.sum()) for row in rows]
     return wrap(np.asarray(drawn, np.int64).reshape((*outer, num_samples)))

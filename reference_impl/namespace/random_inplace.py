@@ -14,7 +14,8 @@ from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.fidelity.batched import check_random_operands, check_random_write, drawn_anew
 from reference_impl.namespace.non_differentiable import underivable
-from reference_impl.namespace.random import Generator, source
+from reference_impl.namespace.random import Generator, need_drawn_bounds, source
+from specs.errors import need_kernel
 
 _MANTISSA = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
 """The power of two up to which a dtype represents every integer."""
@@ -84,10 +85,8 @@ def random_(x: Tensor, *bounds: int, generator: Generator | None = None, **named
     high = named["to"] if "to" in named else given.pop() if given else _beyond(array_of(x).dtype)
     low = named["from"] if "from" in named else given.pop() if given else 0
     _need(low < high, f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
-    kind = array_of(x).dtype
-    if count and kind.kind in "iu":
-        for word, bound in (("from", low), ("to - 1", high - 1)):
-            _need(np.iinfo(kind).min <= bound <= np.iinfo(kind).max, f"{word} is out of bounds for {x.dtype}")
+    if count:
+        need_drawn_bounds(x.dtype, low, high)
     op = ("random", "random_below", "random_between")[count]
     return _written(x, op, lambda shape: source(generator).integers(low, high, shape))
 
@@ -104,6 +103,8 @@ def bernoulli_(x: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -
     array = array_of(x)
     check_random_write(x, p)
     if isinstance(p, Tensor):
+        need_kernel("bernoulli_tensor_cpu_self_", array, "c")
+        need_kernel("bernoulli_tensor_cpu_p_", array_of(p), "biuc")
         numbers = _ones(array_of(p.detach().expand(array.shape)), generator)
         return x._bernoulli_of_(p, wrap(numbers.astype(array.dtype)))
     _need(0 <= p <= 1, f"bernoulli_ expects p to be in [0, 1], but got p={p}")
@@ -116,12 +117,13 @@ def bernoulli(x: Tensor, p: float | None = None, *, generator: Generator | None 
     """Sample ones with the probabilities in ``x``, or all with ``p``, and zeros otherwise."""
     array = array_of(x)
     check_random_operands(x)
+    need_kernel("bernoulli_tensor_cpu_self_" if p is None else "bernoulli_scalar_cpu_", array, "c")
     if p is not None:
         _need(0 <= p <= 1, f"bernoulli_ expects p to be in [0, 1], but got p={p}")
         numbers = _ones(np.full(array.shape, p), generator)
         return underivable(wrap(numbers.astype(array.dtype)), x, "bernoulli")
     if array.dtype.kind in "biu":
-        raise NotImplementedError(f"bernoulli takes probabilities, which {x.dtype} has not")
+        need_kernel("bernoulli_tensor_cpu_p_", array, "biu")
     return x._bernoulli_drawn(wrap(_ones(array, generator).astype(array.dtype)))
 
 
@@ -130,6 +132,7 @@ def poisson(x: Tensor, generator: Generator | None = None) -> Tensor:
     """Sample counts with the rates in ``x``."""
     check_random_operands(x)
     array = array_of(x)
+    need_kernel("poisson", array, "biuc")
     _need(bool((array >= 0).all()), "invalid Poisson rate, expected rate to be non-negative")
     return x._poisson_drawn(wrap(np.asarray(source(generator).poisson(array)).astype(array.dtype)))
 

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from reference_impl.base.dtypes import bfloat16, float16
 from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
+from reference_impl.namespace.casts import LEGACY_NAMES
 from reference_impl.namespace.factories import ones
 
 _MODES = {"reflect": ("_reflected1d", 1), "replicate": ("_replicated1d", 2), "circular": ("_circular", 3)}
@@ -27,6 +29,11 @@ def _whole_window(name: str, window: Tensor | None, win_length: int, n_fft: int)
         return window
     left = (n_fft - win_length) // 2
     return window.constant_pad_nd((left, n_fft - win_length - left), 0)
+
+
+def _need_spectrum(x: Tensor) -> None:
+    if not x.is_floating_point() and not x.is_complex():
+        raise RuntimeError("stft: expected a tensor of floating point or complex values")
 
 
 def stft(
@@ -62,6 +69,7 @@ def stft(
             name, mode = _MODES[pad_mode]
             wide = getattr(wide, name)(dims=1, how=(*pads, mode))
         x = wide.view(tuple(wide.shape)[3 - dims :])
+    _need_spectrum(x)
     x = x.unsqueeze(0) if dims == 1 else x
     if not 0 < n_fft <= x.shape[1]:
         raise RuntimeError(f"stft: expected 0 < n_fft <= {x.shape[1]}, but got n_fft={n_fft}")
@@ -70,6 +78,8 @@ def stft(
     frames = x.as_strided((x.shape[0], count, n_fft), (row, hop * step, step))
     whole = _whole_window("stft", window, length, n_fft)
     frames = frames if whole is None else frames.mul(whole)
+    if frames.dtype in (float16, bfloat16):
+        raise RuntimeError(f"MKL FFT doesn't support tensors of type: {LEGACY_NAMES[frames.dtype.name]}")
     norm = int(bool(normalized))
     if frames.is_complex():
         out = frames._fft_c2c(dims=(2,), norm=norm, forward=True)

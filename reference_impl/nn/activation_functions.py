@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from reference_impl.base import dtypes
 from reference_impl.base.not_modelled import NotModelled
 from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
@@ -41,14 +42,24 @@ _elu_out_of_place = _activation("elu", 1)
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """The exponential linear unit."""
-    need_kernel("elu", array_of(input), "biu")
     if inplace:
         return input._elu_(alpha=alpha, scale=1.0, inner=1.0)
     return _elu_out_of_place(input, alpha)
 
 
 leaky_relu = _activation("leaky_relu", 1)
-hardtanh = _activation("hardtanh", 2)
+_hardtanh = _activation("hardtanh", 2)
+
+
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
+    """``x`` held between two numbers."""
+    if input.dtype is dtypes.bool_:
+        refuse_by("op/bool-arithmetic", name="hardtanh")
+    if input.dtype is dtypes.uint8 and min(min_val, max_val) < 0:
+        raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
+    return _hardtanh(input, min_val, max_val, inplace=inplace)
+
+
 threshold = _activation("threshold", 2)
 silu = _activation("silu", 0)
 softplus = FUNCTIONS["softplus"]
@@ -95,7 +106,6 @@ def gumbel_softmax(
 
 def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     """``x`` times the normal distribution function, exact or approximated by tanh."""
-    need_kernel("GeluKernelImpl", array_of(input), "biu")
     if approximate not in ("none", "tanh"):
         raise RuntimeError("approximate argument must be either none or tanh.")
     return input.gelu() if approximate == "none" else input._gelu_tanh()
@@ -113,7 +123,6 @@ def _out_of_place(name: str, inplace: bool) -> None:
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """The scaled exponential linear unit."""
-    need_kernel("elu", array_of(input), "biu")
     alpha, scale = 1.6732632423543772, 1.0507009873554805
     if inplace:
         return input._elu_(alpha=alpha, scale=scale, inner=1.0)
@@ -122,7 +131,6 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """The continuously differentiable exponential linear unit."""
-    need_kernel("elu", array_of(input), "biu")
     if inplace:
         return input._celu_write_(alpha=alpha, scale=1.0, inner=1 / alpha)
     return input._celu(alpha=alpha)
@@ -130,7 +138,6 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """``x * tanh(softplus(x))``."""
-    need_kernel("mish", array_of(input), "biu")
     return (input._mish_ if inplace else input._mish)()
 
 
@@ -156,7 +163,6 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 
 def logsigmoid(input: Tensor) -> Tensor:
     """The logarithm of the sigmoid."""
-    need_kernel("log_sigmoid", array_of(input), "biu")
     return input._log_sigmoid()
 
 
@@ -172,7 +178,6 @@ def tanhshrink(input: Tensor) -> Tensor:
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """The first half along a dimension times the sigmoid of the second."""
-    need_kernel("glu", array_of(input), "biu")
     if input.shape[dim] % 2:
         raise RuntimeError(
             f"Halving dimension must be even, but dimension {dim % input.ndim} is size {input.shape[dim]}"
@@ -207,6 +212,7 @@ def rrelu(
     need_kernel("leaky_relu", array_of(input), "biuc")
     if not training:
         return leaky_relu(input, (lower + upper) / 2)
+    need_kernel("rrelu_with_noise_out", array_of(input), "e")
     slopes = rand(tuple(input.shape), dtype=input.dtype, device=input.device).mul(upper - lower).add(lower)
     return input.mul(slopes).where(input.detach().le(0), input)
 

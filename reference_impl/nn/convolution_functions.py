@@ -13,6 +13,7 @@ from reference_impl.namespace.casts import LEGACY_NAMES
 from reference_impl.namespace.factories import zeros
 from reference_impl.namespace.formats import keeping_format
 from reference_impl.nn.window_functions import for_each
+from specs.errors import need_kernel
 
 IN_C = {"float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
          "int64": "long int", "int32": "int", "uint8": "unsigned char"}  # fmt: skip
@@ -157,6 +158,10 @@ def _convolution(ndim: int) -> Callable[..., Tensor]:
         _need_fit(input, weight, bias, groups, transposed=False)
         _need_dilation(ndim, settings["dilation"], transposed=False)
         _need_one_dtype(input, weight)
+        if max(settings["dilation"]) > 1:
+            need_kernel("slow_conv_dilated<>", array_of(input), "biu-l")
+        else:
+            need_kernel("compute_columns3d" if ndim == 3 else "slow_conv2d", array_of(input), "b")
         if bias is None:  # its place among the edges stays
             bias = wrap_beside(weight, np.zeros(weight.shape[0], array_of(weight).dtype))
         return input._conv_bias(weight, bias, **settings, groups=groups)
@@ -192,6 +197,7 @@ def _transposed(ndim: int) -> Callable[..., Tensor]:
         _need_dilation(ndim, settings["dilation"], transposed=True)
         _need_less_padding(settings)
         _need_one_dtype(input, weight)
+        need_kernel(f"slow_conv_transpose{max(ndim, 2)}d_out", array_of(input), "biu-l")
         if bias is None:
             bias = zeros(weight.shape[1] * groups, dtype=weight.dtype, device=weight.device)
         return input._conv_transpose(weight, bias, **settings, groups=groups)

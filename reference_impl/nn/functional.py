@@ -15,6 +15,7 @@ from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap_beside
 from reference_impl.fidelity.batched import drawn_anew, levels_of
+from reference_impl.namespace.casts import LEGACY_NAMES
 from reference_impl.namespace.missing import loading
 from reference_impl.namespace.quantiles import pdist  # noqa: F401
 from reference_impl.namespace.random import source
@@ -143,6 +144,7 @@ from reference_impl.nn.window_functions import (  # noqa: F401
     pad,
     unfold,
 )
+from specs.errors import need_kernel
 
 
 def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Tensor:
@@ -174,13 +176,21 @@ def _dropped(x: Tensor, p: float, training: bool, inplace: bool, shape: tuple[in
     need_probability(p)
     if p == 0 or not (training or not by("nn/dropout-in-training-only")):
         return x
-    if not x.is_floating_point() and not x.is_complex():
-        made = {"uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long"}
-        raise RuntimeError(
-            f"result type Float can't be cast to the desired output type {made.get(x.dtype.name, 'Bool')}"
-        )
+    if p == 1 and not x.is_floating_point():
+        none = wrap_beside(x, np.zeros((), bool))
+        return x.mul_(none) if inplace else x.mul(none)
+    _need_noise(x)
     noise = drop_noise(x, p, shape)
     return x.mul_(noise) if inplace else x.mul(noise)
+
+
+def _need_noise(x: Tensor) -> None:
+    """Refuse a dtype in which there are no factors of a dropout."""
+    if not x.is_floating_point() and not x.is_complex():
+        name = LEGACY_NAMES[x.dtype.name]
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {name}")
+    if x.is_complex() and not by("op/kernels-that-came-late"):
+        need_kernel("bernoulli_scalar_cpu_", array_of(x), "c")
 
 
 def drop_noise(x: Tensor, p: float, shape: tuple[int, ...]) -> Tensor:
@@ -234,6 +244,9 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
     need_probability(p)
     if p == 0 or not training:
         return input
+    if p == 1:
+        return input.mul(wrap_beside(input, np.zeros((), array_of(input).dtype)))
+    _need_noise(input)
     noise, shift = _alpha_noise(input, p)
     return input.mul(noise).add(shift)
 
@@ -305,6 +318,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     for d, (m, n) in enumerate(zip(input1.shape[:-1], input2.shape[:-1], strict=False)):
         if m != n:
             raise RuntimeError(f"bilinear(): input batch dimensions do not match at dim {d}: got {m} and {n}")
+    need_kernel("bmm", array_of(input1), "b")
     rows = [x.reshape((-1, x.shape[-1])) for x in (input1, input2)]
     out = rows[0]._trilinear(weight, rows[1], wide1=(1, 3), wide2=(0,), wide3=(1, 2), summed=(2, 3))
     out = out.reshape((*input1.shape[:-1], weight.shape[0]))

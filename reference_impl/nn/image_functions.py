@@ -8,6 +8,7 @@ from typing import Any
 
 from reference_impl.base.not_modelled import NotModelled
 from reference_impl.core.tensor import Tensor
+from reference_impl.namespace.casts import LEGACY_NAMES
 from reference_impl.namespace.formats import keeping_format
 from reference_impl.nn.window_functions import (
     adaptive_avg_pool1d,
@@ -143,6 +144,9 @@ def grid_sample(
         )
     if dims not in (2, 3):
         raise NotModelled(f"torch.nn.functional.grid_sample() of {input.ndim}D input")
+    if input.dtype != grid.dtype:
+        one, other = (LEGACY_NAMES[x.dtype.name] for x in (input, grid))
+        raise RuntimeError(f"expected scalar type {one} but found {other}")
     sample = getattr(input, f"_grid_sampler{dims}d")
     return sample(grid, mode=mode, padding=padding_mode, corners=corners)
 

@@ -127,7 +127,6 @@ def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
     """Half the square of differences below ``delta``, linear beyond."""
-    need_kernel("huber", array_of(input), "biu")
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     input, target = _broadcast(input, target)
@@ -148,7 +147,6 @@ def smooth_l1_loss(
     beta: float = 1.0,
 ) -> Tensor:
     """`huber_loss` over ``beta``."""
-    need_kernel("smooth_l1", array_of(input), "biu")
     reduction = chosen_reduction(size_average, reduce, reduction)
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
@@ -231,10 +229,12 @@ def cross_entropy(
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     axis = 0 if input.ndim == 1 else 1
+    probabilities = array_of(target).shape == array_of(input).shape and input.ndim
+    if probabilities and not target.is_floating_point():
+        name = LEGACY_NAMES[target.dtype.name]
+        raise RuntimeError(f"Expected floating point type for target with class probabilities, got {name}")
     logs = log_softmax(input, axis)
-    if array_of(target).shape == array_of(input).shape and input.ndim:
-        if not target.is_floating_point():
-            raise RuntimeError("Expected floating point type for target with class probabilities, got Long")
+    if probabilities:
         return _of_probabilities(logs, target, weight, reduction, label_smoothing)
     loss = nll_loss(logs, target, weight, ignore_index=ignore_index, reduction=reduction)
     if not label_smoothing:
@@ -284,7 +284,6 @@ def binary_cross_entropy(
     reduction: str = "mean",
 ) -> Tensor:
     """Cross entropy of two classes, from probabilities."""
-    need_kernel("binary_cross_entropy", array_of(input), "biu")
     reduction = chosen_reduction(size_average, reduce, reduction)
     if array_of(input).shape != array_of(target).shape:
         raise ValueError(
@@ -313,6 +312,7 @@ def binary_cross_entropy_with_logits(
     reduction = chosen_reduction(size_average, reduce, reduction)
     if array_of(input).shape != array_of(target).shape:
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
+    need_kernel("log_sigmoid", array_of(input), "biu")
     if target.dtype.numpy.kind in "biu":
         raise RuntimeError(
             f"result type Float can't be cast to the desired output type {LEGACY_NAMES[target.dtype.name]}"
@@ -337,7 +337,7 @@ def kl_div(
     log_target: bool = False,
 ) -> Tensor:
     """Kullback-Leibler divergence of targets from log-probabilities; ``reduction`` may be "batchmean" too."""
-    if array_of(input).dtype.kind in "biu" and array_of(target).dtype.kind in "biu":
+    if array_of(input).dtype.kind in "biu" or array_of(target).dtype.kind in "biu":
         raise RuntimeError("kl_div: Integral inputs not supported.")
     if input.is_complex() or target.is_complex():
         raise RuntimeError("kl_div: Complex inputs not supported.")

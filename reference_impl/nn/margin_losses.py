@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from reference_impl.base import dtypes
 from reference_impl.base.rules import refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
+from reference_impl.namespace.casts import LEGACY_NAMES
 from reference_impl.nn.activation_functions import logsigmoid
 from reference_impl.nn.loss_functions import Old, chosen_reduction, reduce_losses
+from specs.errors import need_kernel
 
 
 def soft_margin_loss(
@@ -20,6 +23,12 @@ def soft_margin_loss(
     reduction = chosen_reduction(size_average, reduce, reduction)
     if target.requires_grad and STATE.enabled:
         refuse_by("nn/class-weights-are-constant", function="soft_margin_loss", argument="target")
+    if input.dtype is target.dtype is dtypes.bool_:
+        refuse_by("op/bool-arithmetic", name="neg")
+    whole = not (input.is_floating_point() or input.is_complex())
+    if whole or (target.is_complex() and not input.is_complex()):
+        one, other = ("Float" if whole else LEGACY_NAMES[target.dtype.name]), LEGACY_NAMES[input.dtype.name]
+        raise RuntimeError(f"result type {one} can't be cast to the desired output type {other}")
     return input._soft_margin(target, reduction=reduction)
 
 
@@ -68,6 +77,7 @@ def multilabel_soft_margin_loss(
 ) -> Tensor:
     """The cross entropy of two classes for each class, from logarithms of odds, averaged over the classes."""
     reduction = chosen_reduction(size_average, reduce, reduction)
+    need_kernel("log_sigmoid", array_of(input), "biu")
     against = target.neg().add(1).mul(logsigmoid(input.neg()))
     losses = target.mul(logsigmoid(input)).add(against).neg()
     losses = losses if weight is None else losses.mul(weight)

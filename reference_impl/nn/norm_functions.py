@@ -118,6 +118,7 @@ def rms_norm(
     """Divide the last dimensions by the root of their mean square, then scale; half precision as float32."""
     shape = tuple(normalized_shape)
     _need_shape(input, shape, "*", weight)
+    need_kernel("rms_norm", array_of(input), "biu")
     if weight is not None and weight.dtype != input.dtype:
         _tell_once(
             f"Mismatch dtype between input and weight: input dtype = {IN_C[input.dtype.name]}, weight "
@@ -214,6 +215,7 @@ def group_norm(
     eps: float = 1e-5,
 ) -> Tensor:
     """Normalise groups of each sample's channels."""
+    need_kernel("GroupNormKernelImpl", array_of(input), "biuc")
     channels = input.shape[1]
     if channels % num_groups:
         raise RuntimeError(

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from reference_impl.base.not_modelled import NotModelled
+from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap_beside
 from reference_impl.namespace.formats import keeping_format
+from specs.errors import need_kernel
 from specs.ops.windows import windows
 
 
@@ -118,6 +120,8 @@ def _max_pool(dims: int) -> Callable[..., Any]:
             k, s, p, a = settings
             _need_windows(x, k, s, p, a, ceil_mode)
             places = [windows(n, k[d], s[d], p[d], a[d], int(ceil_mode)) for d, n in enumerate(sizes)]
+            if dims == 1 and not return_indices and not (STATE.enabled and x.requires_grad):
+                need_kernel("max_pool1d_impl", array_of(x), "biuc")
             index = wrap_beside(x, positions(x, len(sizes), places))
             out = getattr(x, "_max_pool3d_at" if dims == 3 else "_max_pool2d_at")(index, dims=len(sizes))
             both = (out.squeeze(-2), index.squeeze(-2)) if dims == 1 else (out, index)

@@ -204,6 +204,15 @@ def quantiles_count_in_double():
     assert x.nanquantile(1 / 6, interpolation="nearest").item() == 1.0
 
 
+def dropout_takes_complex_numbers():
+    """So do its gradients, and i1 half precision. Rule: op/kernels-that-came-late."""
+    x = torch.ones(3, dtype=torch.complex64, requires_grad=True)
+    assert torch.nn.functional.dropout(x, 0.5).dtype == torch.complex64
+    y = torch.zeros(2, dtype=torch.float16, requires_grad=True)
+    torch.special.i1(y).sum().backward()
+    assert y.grad.tolist() == [0.5, 0.5]
+
+
 def both_extremes_have_gradients():
     """aminmax gives two results, of all or along a dimension. Rule: op/aminmax-has-a-derivative."""
     x = torch.tensor([[3.0, 1.0, 2.0, 5.0], [0.0, 4.0, -1.0, 2.5]], dtype=torch.float64, requires_grad=True)

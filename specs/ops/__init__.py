@@ -12,9 +12,9 @@ from specs.op import Op, Overloads
 FAMILIES = (
     "elementwise", "functions", "pow", "comparison", "reduce", "linear",
     "view", "slice", "cat", "gather", "index_put", "indexing", "create", "random",
-    "complex", "unary", "activation", "ternary", "sort", "norms", "clamp", "nn", "losses", "nll", "linalg",
-    "layers", "windows", "resizing", "sampling", "special", "gamma", "bessel", "fourier", "scatter_reduce",
-    "bags", "ctc", "margins", "packing", "pseudo_inverse", "beyond_programs",
+    "complex", "unary", "activation", "ternary", "binary", "sort", "norms", "clamp", "nn", "losses", "nll",
+    "linalg", "layers", "windows", "resizing", "sampling", "special", "gamma", "bessel", "fourier",
+    "scatter_reduce", "bags", "ctc", "margins", "packing", "pseudo_inverse", "beyond_programs",
     "parts", "distances", "numbers", "forms", "unpooling",
 )  # fmt: skip
 

@@ -90,7 +90,9 @@ def _in_place(name: str, node: str) -> Op:
         return _elu(x, alpha=alpha, scale=scale, inner=inner)
 
     write.__name__, write.__doc__ = name.strip("_"), _elu.__doc__
-    made = op(name=name, node=node, inplace="only", dtypes="float", **_FACTS)(write)
+    made = op(name=name, node=node, inplace="only", dtypes="float", lacks="biuc", kernel="elu", **_FACTS)(
+        write
+    )
     made.wrt(x=_elu_backward)
     return made
 

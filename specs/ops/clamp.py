@@ -11,22 +11,55 @@ from typing import Any
 import numpy as np
 
 from specs.active_rules import by
-from specs.errors import need_kernel
+from specs.errors import need_kernel, refuse
 from specs.kind import Bool, Scalar, Tensor
-from specs.op import op
+from specs.op import Op, op
 
 
 # -- one bound -------------------------------------------------------------------------------------
-@op(internal=True, inplace=True, node="ClampMinBackward0", dtypes="keep", wide=True, lacks="c")
+def _promoted(name: str, x: np.ndarray, bound: Any) -> tuple[np.ndarray, Any]:
+    """The elements and a number that bounds them, in the dtype of both."""
+    need_kernel("clamp", np.asarray(bound), "c")
+    if isinstance(bound, bool):
+        need_kernel(f"{name}_scalar", x, "b")
+    if isinstance(bound, float) and x.dtype.kind in "biu":
+        x = x.astype(np.float32)
+    elif isinstance(bound, int) and not isinstance(bound, bool) and x.dtype.kind == "b":
+        x = x.astype(np.int64)
+    return x, np.asarray(bound).astype(x.dtype)
+
+
+_ONE_BOUND: dict[str, Any] = {"internal": True, "inplace": True, "dtypes": "keep", "wide": True, "lacks": "c"}
+
+
+@op(node="ClampMinBackward0", **_ONE_BOUND)
 def clamp_min(x: Tensor, min: Scalar) -> Any:
     """``x``, or ``min`` where that is larger."""
-    return np.maximum(x, x.dtype.type(min))
+    return np.maximum(*_promoted("clamp_min", x, min))
 
 
-@op(internal=True, inplace=True, node="ClampMaxBackward0", dtypes="keep", wide=True, lacks="c")
+@op(node="ClampMaxBackward0", **_ONE_BOUND)
 def clamp_max(x: Tensor, max: Scalar) -> Any:
     """``x``, or ``max`` where that is smaller."""
-    return np.minimum(x, x.dtype.type(max))
+    return np.minimum(*_promoted("clamp_max", x, max))
+
+
+def _keep_dtype(bounded: Op) -> None:
+    """Have the in-place form refuse a bound that would change the dtype."""
+    form = bounded.in_place
+    assert form is not None
+
+    def write(x: Any, **bound: Any) -> Any:
+        out = bounded.body(x, **bound)
+        if out.dtype != x.dtype:
+            refuse("write/result-dtype", got=out.dtype, want=x.dtype)
+        return out
+
+    form.body = write
+
+
+_keep_dtype(clamp_min)
+_keep_dtype(clamp_max)
 
 
 def _inside(above: Any, at_least: Any) -> Any:
@@ -90,7 +123,8 @@ clamp_max_tensor.wrt(
 @op(internal=True, inplace=True, node="ClampBackward0", batched_write="aten::clamp_")
 def _clamp_between(x: Tensor, min: Tensor, max: Tensor, *, lower: Bool, upper: Bool) -> Any:
     """``x`` held between two tensors; the stand-in for a missing bound is ignored."""
-    need_kernel("maximum" if lower else "minimum", x, "c")
+    need_kernel("clamp", x, "c")
+    need_kernel("clamp_tensor", x, "b" if lower and upper else "")
     held = np.maximum(x, min) if lower else x
     return np.minimum(held, max) if upper else held
 

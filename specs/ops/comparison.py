@@ -186,9 +186,12 @@ def _bounded(x, min, max):
     given = [bound for bound in (min, max) if bound is not None]
     if not given:
         refuse("op/clamp-bounds")
-    need_kernel("clamp", x, "c" if not all(isinstance(bound, bool) for bound in given) else "bc")
+    need_kernel("clamp", x, "c")
+    need_kernel("clamp_scalar", x, "b" if all(isinstance(bound, bool) for bound in given) else "")
     if x.dtype.kind in "biu" and any(isinstance(bound, float) for bound in given):
         x = x.astype(np.float32)
+    if x.dtype.kind == "u":  # a negative bound wraps around
+        min, max = (b if b is None else np.asarray(b).astype(x.dtype) for b in (min, max))
     if min is not None:
         x = np.maximum(x, min)
     return x if max is None else np.minimum(x, max)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from specs.errors import refuse
 from specs.kind import Dim, Scalar, Tensor
 from specs.op import op
 from specs.ops.complex import conj
@@ -57,6 +58,10 @@ def _dist_slope(g: Any, x: Any, y: Any, out: Any, p: float) -> Any:
 @op(node="DistBackward0", **_FACTS)
 def dist(x: Tensor, y: Tensor, p: Scalar = 2) -> Any:
     """The p-norm of the difference."""
+    if x.dtype.kind == "b":
+        refuse("op/bool-arithmetic", name="sub", case="sub both")
+    if x.dtype.kind in "iu":
+        refuse("op/norm-dtype", name="dist", dtype=x.dtype)
     return np.asarray(_norms((x - y).reshape(-1), p), x.real.dtype)
 
 

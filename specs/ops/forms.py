@@ -29,7 +29,7 @@ def _trilinear(
     x1: Tensor, x2: Tensor, x3: Tensor, *, wide1: IntList, wide2: IntList, wide3: IntList, summed: IntList
 ) -> Any:
     """The product of three tensors with new dimensions each, summed over some."""
-    return np.sum(_wider(x1, wide1) * _wider(x2, wide2) * _wider(x3, wide3), summed)
+    return np.sum(_wider(x1, wide1) * _wider(x2, wide2) * _wider(x3, wide3), summed, dtype=x1.dtype)
 
 
 _trilinear.wrt(

@@ -80,9 +80,7 @@ _polygamma.wrt(x=lambda g, x, n: g.mul(x._polygamma(n + 1)))
 @op(node="MvlgammaBackward0", lacks="c", kernel="arange", **_FACTS)
 def mvlgamma(x: Tensor, p: Count) -> Any:
     """The logarithm of the gamma function of ``p`` dimensions."""
-    if x.size and x.min() <= (p - 1) / 2:
-        raise RuntimeError(f"All elements must be greater than (p-1)/2, where p = {p}")
-    terms = sum(np.vectorize(math.lgamma, otypes=[np.float64])(x - j / 2) for j in range(p)) if x.size else x
+    terms = sum(np.vectorize(_log_gamma, otypes=[np.float64])(x - j / 2) for j in range(p)) if x.size else x
     return np.asarray(p * (p - 1) / 4 * math.log(math.pi) + terms).astype(x.dtype)
 
 

@@ -295,6 +295,8 @@ masked_select.wrt(
 )
 def masked_scatter(x: Tensor, mask: Mask, y: Tensor) -> Any:
     """``x`` with the places where the mask is True taken by the elements of ``y``, in a row."""
+    if x.dtype != y.dtype:
+        raise RuntimeError("masked_scatter: expected self and source to have same dtypes but got others")
     out = np.array(np.broadcast_to(x, np.broadcast_shapes(x.shape, mask.shape)))
     where = np.broadcast_to(mask, out.shape)
     out[where] = y.reshape(-1)[: np.count_nonzero(where)]

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from specs.errors import need_kernel
 from specs.kind import Bool, Dim, Tensor
 from specs.op import op
 
@@ -35,9 +36,9 @@ LinAlgError.__name__ = "_LinAlgError"  # as PyTorch's C++ names it
 _NAMES = {"i": {1: "Char", 2: "Short", 4: "Int", 8: "Long"}, "u": {1: "Byte"}, "b": {1: "Bool"}}
 
 
-def need_square(name: str, x: np.ndarray) -> None:
-    """Refuse what is no batch of square matrices of floating-point numbers."""
-    need_matrix(name, x)
+def need_square(name: str, x: np.ndarray, **takes: Any) -> None:
+    """Refuse what is no batch of square matrices; the rest is as for `need_matrix`."""
+    need_matrix(name, x, **takes)
     if x.shape[-1] != x.shape[-2]:
         raise RuntimeError(
             f"{name}: A must be batches of square matrices, but they are {x.shape[-2]} by {x.shape[-1]} "
@@ -45,16 +46,23 @@ def need_square(name: str, x: np.ndarray) -> None:
         )
 
 
-def need_matrix(name: str, x: np.ndarray, half: bool = False) -> None:
-    """Refuse what is no batch of matrices of floating-point numbers, or of ones in half precision."""
-    if x.dtype.kind in "iub":
+def need_matrix(
+    name: str, x: np.ndarray, *, half: bool = False, integers: bool = False, kernel: str = ""
+) -> None:
+    """Refuse what is no batch of matrices of floating-point numbers, of ones in half precision or integers.
+
+    Where PyTorch's function does not look at the dtype, a ``kernel`` refuses it.
+    """
+    if x.dtype.kind in "iub" and not integers:
         got = _NAMES[x.dtype.kind][x.dtype.itemsize]
         raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {got}")
-    if not half and (x.dtype.kind == "V" or x.dtype.itemsize == 2):
+    if not (half or kernel) and (x.dtype.kind == "V" or x.dtype.itemsize == 2):
         got = "BFloat16" if x.dtype.kind == "V" else "Half"
         raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {got}")
     if x.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
+    if kernel:
+        need_kernel(kernel, x, "biueV")
 
 
 def by_column(x: Any) -> np.ndarray:
@@ -105,7 +113,7 @@ _linalg_inv.wrt(x=lambda g, out: out.mH.matmul(g.matmul(out.mH)).neg())
 @op(node="LinalgDetBackward0", dtypes="keep", **_FACTS)
 def _linalg_det(x: Tensor) -> Any:
     """The determinant of each matrix."""
-    need_square("linalg.det", x)
+    need_square("linalg.det", x, kernel="lu")
     return np.asarray(np.linalg.det(x))
 
 
@@ -137,8 +145,8 @@ def _is_vector(x: np.ndarray, y: np.ndarray) -> bool:
     return y.ndim == 1 or (x.ndim - 1 == y.ndim and y.shape == x.shape[:-1])
 
 
-def _need_system(name: str, x: np.ndarray, y: np.ndarray, left: bool) -> None:
-    need_square(name, x)
+def _need_system(name: str, x: np.ndarray, y: np.ndarray, left: bool, **takes: Any) -> None:
+    need_square(name, x, **takes)
     if x.dtype != y.dtype:
         words = {"float32": "Float", "float64": "Double", "complex64": "ComplexFloat"}
         one, other = (words.get(str(d), "ComplexDouble") for d in (x.dtype, y.dtype))
@@ -159,7 +167,7 @@ def _need_system(name: str, x: np.ndarray, y: np.ndarray, left: bool) -> None:
 @op(node="LinalgSolveExBackward0", dtypes="keep", torch_names={"x": "A", "y": "B"}, **_FACTS)
 def _linalg_solve(x: Tensor, y: Tensor, *, left: Bool = True) -> Any:
     """The solution of each system of linear equations; saves its result."""
-    _need_system("linalg.solve", x, y, left)
+    _need_system("linalg.solve", x, y, left, kernel="lu")
     _refuse_singular("torch.linalg.solve", x, "The solver failed because the input matrix is singular.")
     if _is_vector(x, y):
         return np.linalg.solve(x, y[..., None])[..., 0]
@@ -194,7 +202,7 @@ def _linalg_solve_triangular(
     x: Tensor, y: Tensor, *, upper: Bool, left: Bool = True, unitriangular: Bool = False
 ) -> Any:
     """The solution of systems whose matrix has a triangle of zeros; the other triangle is not read."""
-    _need_system("linalg.solve_triangular", x, y, left)
+    _need_system("linalg.solve_triangular", x, y, left, integers=True, kernel="triangular_solve")
     matrix = np.triu(x) if upper else np.tril(x)
     if unitriangular:
         size = np.arange(x.shape[-1])
@@ -240,7 +248,7 @@ _linalg_solve_triangular.wrt(
 @op(node="LinalgCholeskyExBackward0", dtypes="keep", **_FACTS)
 def _linalg_cholesky(x: Tensor, *, upper: Bool = False) -> Any:
     """The factor of each positive definite matrix, of which one triangle is read; saves its result."""
-    need_square("linalg.cholesky", x)
+    need_square("linalg.cholesky", x, kernel="cholesky")
     lower = np.swapaxes(x, -1, -2).conj() if upper else x
     out = np.empty_like(lower, order="C")
     for at in np.ndindex(x.shape[:-2]):

@@ -84,7 +84,7 @@ def _bce_of_each(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         words = {"int64": "Long", "float32": "Float", "float64": "Double", "bool": "Bool", "int32": "Int"}
         got, want = (words.get(str(d), str(d)) for d in (y.dtype, x.dtype))
         raise RuntimeError(f"Found dtype {got} but expected {want}")
-    need_kernel("binary_cross_entropy", x, "c")
+    need_kernel("binary_cross_entropy", x, "biuc")
     if x.size and not (x.min() >= 0 and x.max() <= 1):
         raise RuntimeError("all elements of input should be between 0 and 1")
     with np.errstate(all="ignore"):
@@ -193,7 +193,7 @@ _twice_weighted_bce_logits.wrt(
 )
 
 
-@op(node="HuberLossBackward0", torch_names={"y": "target"}, lacks="c", kernel="huber", **_FACTS)
+@op(node="HuberLossBackward0", torch_names={"y": "target"}, lacks="biuc", kernel="huber", **_FACTS)
 def _huber(x: Tensor, y: Tensor, reduction: Reduction, delta: Scalar) -> Any:
     """Half the square of differences up to ``delta``, linear beyond."""
     z = np.abs(x - y)
@@ -213,7 +213,7 @@ _huber.wrt(
 )
 
 
-@op(node="SmoothL1LossBackward0", torch_names={"y": "target"}, lacks="c", kernel="smooth_l1", **_FACTS)
+@op(node="SmoothL1LossBackward0", torch_names={"y": "target"}, lacks="biuc", kernel="smooth_l1", **_FACTS)
 def _smooth_l1(x: Tensor, y: Tensor, reduction: Reduction, beta: Scalar) -> Any:
     """Half the square of differences over ``beta`` below it, linear beyond."""
     z = np.abs(x - y)

@@ -134,6 +134,7 @@ _multilabel_margin_backward.wrt(
 )
 def _soft_margin(x: Tensor, y: Tensor, *, reduction: Reduction) -> Any:
     """``log(1 + exp(-y * x))``; the target has no gradient."""
+    y = y.astype(x.dtype, copy=False)
     return _reduced(np.log1p(np.exp(-y * x)), reduction)
 
 

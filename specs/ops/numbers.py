@@ -23,6 +23,14 @@ def nan_to_num(x: Tensor, nan: OptNumber = 0.0, posinf: OptNumber = None, neginf
     """Numbers in place of NaN and infinities."""
     if x.dtype.kind not in "fcV":
         return x.copy()
+    if x.dtype.kind == "c":
+        out = np.empty_like(x)
+        out.real, out.imag = (_numbers(part, nan, posinf, neginf) for part in (x.real, x.imag))
+        return out
+    return _numbers(x, nan, posinf, neginf)
+
+
+def _numbers(x: np.ndarray, nan: Any, posinf: Any, neginf: Any) -> Any:
     largest = LARGEST_NUMBERS.get(str(x.dtype), sys.float_info.max)
     high, low = largest if posinf is None else posinf, -largest if neginf is None else neginf
     out = np.where(np.isnan(x), x.dtype.type(0.0 if nan is None else nan), x)
@@ -92,10 +100,11 @@ heaviside.wrt(**dict.fromkeys("xy", without_derivative("heaviside")))
 @op(node="PolarBackward0", **_FACTS | {"dtypes": "keep", "complex": True, "real": True})
 def polar(x: Tensor, angle: Tensor) -> Any:
     """Complex numbers of that size and angle."""
-    if "c" in (x.dtype.kind, angle.dtype.kind):
+    if {x.dtype.kind, angle.dtype.kind} & set("biucV"):
         refuse("op/complex-is-made-of-floats", case="polar", real=x.dtype, imag=angle.dtype)
     if x.dtype != angle.dtype:
         refuse("op/real-only", name="polar")
+    need_kernel("polar", x, "e")
     made = x * np.cos(angle) + 1j * (x * np.sin(angle))
     return made.astype(np.result_type(x.dtype, np.complex64))
 

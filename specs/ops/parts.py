@@ -50,6 +50,8 @@ take.wrt(x=lambda g, x_shape, index: g.new_zeros(x_shape).put(index, g, True))
 def put(x: Tensor, index: Indices, source: Tensor, accumulate: Bool = False) -> Any:
     """``x`` with elements put, or added, at places of the flattened tensor."""
     _need_places("take", index, x.size)
+    if source.dtype != x.dtype:
+        raise RuntimeError("put_(): self and source expected to have the same dtype")
     out = np.array(x, order="C")
     flat, places, values = out.reshape(-1), index.reshape(-1), source.reshape(-1)
     if accumulate:

@@ -11,6 +11,12 @@ from typing import Any
 from specs.kind import Tensor
 from specs.op import Op, op
 
+_KERNELS = {
+    "uniform": "check_uniform_bounds", "normal": "normal_kernel", "random": "random_kernel",
+    "bernoulli": "bernoulli_scalar_cpu_",
+}  # fmt: skip
+"""Kernels that are not called as the function is."""
+
 
 def _declared(name: str, node: str, lacking: str = "", how: str = "") -> Op:
     def write(x: Tensor, numbers: Tensor) -> Any:
@@ -21,7 +27,7 @@ def _declared(name: str, node: str, lacking: str = "", how: str = "") -> Op:
 
     write.__name__ = f"_{name}{how}_drawn_"
     facts: dict[str, Any] = {"dtypes": "keep", "memory": "value", "overwrites": "fill", "complex": True}
-    facts |= {"lacks": lacking, "kernel": f"{name}_"}
+    facts |= {"lacks": lacking, "kernel": _KERNELS.get(name, name)}
     return op(internal=True, inplace="only", node=node, **facts)(write).wrt(x=lambda g: g.zeros_like())
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from specs.errors import need_kernel
 from specs.kind import Bool, Count, IntList, Reduction, Tensor
 from specs.op import op
 from specs.ops.resizing import cubic
@@ -198,6 +199,8 @@ def places_of(sizes: tuple[int, ...], corners: bool, dtype: np.dtype) -> np.ndar
 @op(node="AffineGridGeneratorBackward0", torch_names={"x": "theta"}, **_FACTS)
 def _affine_grid(x: Tensor, *, sizes: IntList, corners: Bool) -> Any:
     """The places of an image's elements under affine maps."""
+    if 1 in sizes:
+        need_kernel("tensor", x, "eV")
     base = places_of(tuple(sizes), corners, x.dtype).astype(x.dtype, copy=False)
     places = np.matmul(base, np.swapaxes(x, -1, -2)).astype(x.dtype, copy=False)
     return places.reshape(len(x), *sizes, len(sizes))

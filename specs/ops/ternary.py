@@ -1,4 +1,4 @@
-"""Products added up in one op, and elementwise functions of two or three operands.
+"""Products added up in one op, and elementwise functions of three operands.
 
 Generated programs do not call these (``internal``): they are compared with torch call by call.
 """
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from specs.errors import need_kernel, refuse
-from specs.kind import Number, Rounding, Scale, Tensor
+from specs.kind import Number, Scale, Tensor
 from specs.op import composite, op
 from specs.ops.complex import conj
 from specs.ops.helpers import (
@@ -214,7 +214,13 @@ addcmul.wrt(
 )
 def addcdiv(x: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Scale = 1) -> Any:
     """``x + value * tensor1 / tensor2``."""
-    return x + x.dtype.type(value) * tensor1 / tensor2
+    if tensor1.dtype.kind in "biu" and tensor2.dtype.kind in "biu":
+        raise RuntimeError(
+            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will "
+            "perform a true division of tensor1 and tensor2."
+        )
+    floats = np.result_type(*(a.dtype for a in (x, tensor1, tensor2) if a.dtype.kind not in "biu"))
+    return (x + floats.type(value) * tensor1 / tensor2).astype(floats, copy=False)
 
 
 def _divided_by(g: Any, tensor1: Any, tensor2: Any, value: Any) -> Any:
@@ -278,79 +284,3 @@ lerp_tensor.wrt(
     end=lambda g, weight: g.mul(conj(weight)),
     weight=lambda g, x, end: g.mul(conj(end.sub(x))),
 )
-
-
-@op(
-    batched_write="broadcast",
-    internal=True,
-    inplace=True,
-    node="Atan2Backward0",
-    dtypes="float",
-    exact=False,
-    ulp=4,
-    lacks="c",
-)
-def atan2(x: Tensor, y: Tensor) -> Any:
-    """The angle of the point with ordinate ``x`` and abscissa ``y``."""
-    return np.arctan2(x, y)
-
-
-def _share(g: Any, x: Any, y: Any) -> Any:
-    """``g`` over the square of the distance from the origin, at which it is zero."""
-    square = x.mul(x).add(y.mul(y))
-    return g.mul(square.reciprocal().masked_fill(square.eq(0), 0))
-
-
-atan2.wrt(x=lambda g, x, y: _share(g.mul(y), x, y), y=lambda g, x, y: _share(g.mul(x.neg()), x, y))
-
-
-@op(internal=True, inplace=True, node="HypotBackward0", lacks="biuc")
-def hypot(x: Tensor, y: Tensor) -> Any:
-    """The square root of the sum of two squares; saves both and the result."""
-    return np.hypot(x, y)
-
-
-hypot.wrt(x=lambda g, x, out: g.mul(x).div(out), y=lambda g, y, out: g.mul(y).div(out))
-
-
-@op(internal=True, name="div", node="DivBackward2", zero="quotient")
-def div_rounded(x: Tensor, y, *, rounding_mode: Rounding) -> Any:
-    """The quotient rounded down or towards zero."""
-    need_kernel(f"div_{rounding_mode}", x, "bc")
-    quotient = np.floor_divide(x, y) if rounding_mode == "floor" else np.trunc(np.true_divide(x, y))
-    return quotient.astype(np.result_type(x, y), copy=False)
-
-
-div_rounded.wrt(x=lambda g, y: g.zeros_like(), y=lambda g, x, y: g.zeros_like())
-
-
-@op(internal=True, name="remainder", inplace=True, node="RemainderBackward0", lacks="cb")
-def remainder_number(x: Tensor, y: Number) -> Any:
-    """The remainder of ``x`` divided by ``y``, with the sign of ``y``."""
-    return np.remainder(x, y)
-
-
-@op(internal=True, name="fmod", inplace=True, node="FmodBackward0", lacks="cb")
-def fmod_number(x: Tensor, y: Number) -> Any:
-    """The remainder of ``x`` divided by ``y``, with the sign of ``x``."""
-    return np.fmod(x, y)
-
-
-for leaving in (remainder_number, fmod_number):
-    leaving.wrt(x=lambda g: g)
-
-
-@op(internal=True, name="remainder", inplace=True, node="RemainderBackward1", lacks="cb")
-def remainder_tensor(x: Tensor, y: Tensor) -> Any:
-    """The remainder of ``x`` divided by ``y``, with the sign of ``y``."""
-    return np.remainder(x, y)
-
-
-@op(internal=True, name="fmod", inplace=True, node="FmodBackward1", lacks="cb")
-def fmod_tensor(x: Tensor, y: Tensor) -> Any:
-    """The remainder of ``x`` divided by ``y``, with the sign of ``x``."""
-    return np.fmod(x, y)
-
-
-remainder_tensor.wrt(x=lambda g: g, y=lambda g, x, y: g.neg().mul(x.div(y, rounding_mode="floor")))
-fmod_tensor.wrt(x=lambda g: g, y=lambda g, x, y: g.neg().mul(x.div(y, rounding_mode="trunc")))

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from specs.errors import need_kernel
 from specs.kind import Tensor
 from specs.op import op
 from specs.ops.complex import conj
@@ -151,32 +152,33 @@ erf.wrt(x=lambda g, x: x.pow(2).neg().exp().mul_scalar(2 / math.sqrt(math.pi)).m
 
 
 # -- steps: zero gradient everywhere ---------------------------------------------------------------
-_STEP: dict[str, Any] = {"internal": True, "inplace": True, "dtypes": "keep", "layout": ("x",), "lacks": "bc"}
+_STEP: dict[str, Any] = {"internal": True, "inplace": True, "dtypes": "keep", "layout": ("x",)}
 
 
 def _stepped(function: Any, x: np.ndarray) -> Any:
+    need_kernel(function.__name__, x, "c")
     return x.copy() if x.dtype.kind in "iu" else function(x)
 
 
-@op(node="FloorBackward0", kernel="floor_vml", **_STEP)
+@op(node="FloorBackward0", kernel="floor_vml", lacks="b", **_STEP)
 def floor(x: Tensor) -> Any:
     """The largest integer not above."""
     return _stepped(np.floor, x)
 
 
-@op(node="CeilBackward0", kernel="ceil_vml", **_STEP)
+@op(node="CeilBackward0", kernel="ceil_vml", lacks="b", **_STEP)
 def ceil(x: Tensor) -> Any:
     """The smallest integer not below."""
     return _stepped(np.ceil, x)
 
 
-@op(node="TruncBackward0", kernel="trunc_vml", **_STEP)
+@op(node="TruncBackward0", kernel="trunc_vml", lacks="b", **_STEP)
 def trunc(x: Tensor) -> Any:
     """The integer next towards zero."""
     return _stepped(np.trunc, x)
 
 
-@op(node="RoundBackward0", kernel="round_vml", **_STEP)
+@op(node="RoundBackward0", kernel="round_vml", lacks="bc", **_STEP)
 def round(x: Tensor) -> Any:
     """The nearest integer, the even one of two."""
     return np.rint(x).astype(x.dtype)
