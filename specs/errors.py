@@ -112,9 +112,20 @@ def need_kernel(name: str, x: Any, lacking: str) -> None:
     those kinds that have one.
     """
     dtype = np.dtype(getattr(x, "dtype", x))
-    kinds, _, but = lacking.partition("-")
-    if (dtype.kind in kinds or (dtype.char == "e" and "e" in kinds)) and dtype.char not in but:
+    if _is_among(dtype, lacking):
         refuse("op/no-kernel", name=name, dtype=dtype)
+
+
+def need_late_kernel(rule: str, name: str, x: Any, lacking: str) -> None:
+    """Refuse those dtypes unless ``rule`` holds, which tells since which release they have a kernel."""
+    dtype = np.dtype(getattr(x, "dtype", x))
+    if _is_among(dtype, lacking) and not by(rule):
+        refuse("op/no-kernel", name=name, dtype=dtype)
+
+
+def _is_among(dtype: np.dtype, letters: str) -> bool:
+    kinds, _, but = letters.partition("-")
+    return (dtype.kind in kinds or (dtype.char == "e" and "e" in kinds)) and dtype.char not in but
 
 
 def taking(body: Callable[..., Any], name: str, lacking: str) -> Callable[..., Any]:

@@ -144,7 +144,7 @@ from reference_impl.nn.window_functions import (  # noqa: F401
     pad,
     unfold,
 )
-from specs.errors import need_kernel
+from specs.errors import need_kernel, need_late_kernel
 
 
 def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Tensor:
@@ -189,8 +189,7 @@ def _need_noise(x: Tensor) -> None:
     if not x.is_floating_point() and not x.is_complex():
         name = LEGACY_NAMES[x.dtype.name]
         raise RuntimeError(f"result type Float can't be cast to the desired output type {name}")
-    if x.is_complex() and not by("op/kernels-that-came-late"):
-        need_kernel("bernoulli_scalar_cpu_", array_of(x), "c")
+    need_late_kernel("op/kernels-that-came-late", "bernoulli_scalar_cpu_", array_of(x), "c")
 
 
 def drop_noise(x: Tensor, p: float, shape: tuple[int, ...]) -> Tensor:

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from specs.active_rules import by
-from specs.errors import need_kernel
+from specs.errors import need_late_kernel
 from specs.kind import Tensor
 from specs.op import op
 from specs.ops.complex import conj
@@ -65,20 +64,14 @@ def _away_from_zero(x: Any) -> tuple[Any, Any]:
     return apart, x._where(apart, x.detach().new_full((), float(np.finfo(np.float32).eps)))
 
 
-def _need_backward(name: str, dtype: np.dtype) -> None:
-    """Refuse half precision where PyTorch's release has no kernel for it."""
-    if dtype.itemsize == 2 and not by("op/kernels-that-came-late"):
-        need_kernel(f"{name}_backward", dtype, "eV")
-
-
 def _i1_backward(g: Any, x: Any, x_dtype: Any, out: Any) -> Any:
-    _need_backward("i1", x_dtype)
+    need_late_kernel("op/kernels-that-came-late", "i1_backward", x_dtype, "eV")
     apart, safe = _away_from_zero(x)
     return g.mul(safe.i0().sub(out.mul(safe.reciprocal()))._where(apart, out.new_full((), 0.5)))
 
 
 def _i1e_backward(g: Any, x: Any, x_dtype: Any, out: Any) -> Any:
-    _need_backward("i1e", x_dtype)
+    need_late_kernel("op/kernels-that-came-late", "i1e_backward", x_dtype, "eV")
     apart, safe = _away_from_zero(x)
     slope = safe._special_i0e().sub(out.mul(safe.sgn().add(safe.reciprocal())))
     return g.mul(slope._where(apart, out.new_full((), 0.5)))
