@@ -9,6 +9,7 @@ import numpy as np
 
 from reference_impl.base import dtypes
 from reference_impl.core.tensor import Tensor
+from reference_impl.fidelity.out_argument import taking_out
 from reference_impl.namespace.casts import LEGACY_NAMES
 from reference_impl.namespace.factories import arange, tensor
 from reference_impl.namespace.missing import loading
@@ -56,6 +57,7 @@ def _resized(x: Tensor, dims: Sequence[int], sizes: Sequence[int | None]) -> Ten
 
 def _places(x: Tensor, s: Any, dim: Any) -> tuple[list[int], list[int | None]]:
     """The dimensions to transform, and their sizes, None to leave one as it is."""
+    s = (s,) if isinstance(s, int) else s
     if dim is None:
         dim = range(x.ndim) if s is None else range(x.ndim - len(s), x.ndim)
     dims = [axis_of(d, x.ndim) for d in ((dim,) if isinstance(dim, int) else dim)]
@@ -180,4 +182,9 @@ def ifftshift(input: Tensor, dim: Any = None) -> Tensor:
     return _rolled(input, dim, False)
 
 
+_WITH_OUT = (
+    "fft", "ifft", "fft2", "ifft2", "fftn", "ifftn", "rfft", "irfft", "rfft2", "irfft2", "rfftn", "irfftn",
+    "hfft", "ihfft",
+)  # fmt: skip
+globals().update({name: taking_out(globals()[name], casts=False) for name in _WITH_OUT})
 __getattr__ = loading(__name__)

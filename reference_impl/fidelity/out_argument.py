@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -40,6 +41,32 @@ def plan_with_out(name: str, planned: Callable[..., Plan], count: int, names: tu
 
     # `execute` finds the kernel itself; the name is for the messages of refusals.
     return execute, f"{name}_out", None, lambda given: {}  # type: ignore[return-value]
+
+
+def taking_out(function: Callable[..., Any], *, casts: bool) -> Callable[..., Any]:
+    """Give a function that is no op the argument ``out``; of several results, a tuple of them."""
+
+    @functools.wraps(function)
+    def call(*args: Any, out: Any = None, **named: Any) -> Any:
+        if out is None:
+            return function(*args, **named)
+        outs = (out,) if isinstance(out, Tensor) else tuple(out)
+        given = [x for each in args for x in (each if isinstance(each, (list, tuple)) else (each,))]
+        tensors = [x for x in (*given, *named.values(), *outs) if isinstance(x, Tensor)]
+        if STATE.enabled and any(x.requires_grad for x in tensors):
+            refuse_by("write/out-is-not-recorded")
+        result = function(*args, **named)
+        results = (result,) if isinstance(result, Tensor) else tuple(result)
+        for one, into in zip(results, outs, strict=True):
+            if not casts and into.dtype != one.dtype:
+                raise RuntimeError(
+                    f"Expected out tensor to have dtype {one.dtype}, but got {into.dtype} instead"
+                )
+            into._need_room_for(one)
+            into.resize_(into._warn_of_output(one)._array.shape).copy_(one)
+        return out if isinstance(result, Tensor) else type(result)(*outs)
+
+    return call
 
 
 def _need_room(op: Op, result: Tensor, out: Tensor) -> None:

@@ -1,5 +1,6 @@
 """``torch.linalg``: norms, products, solving and decompositions."""
 
+from reference_impl.fidelity.out_argument import taking_out
 from reference_impl.linalg.decompositions import eigh, eigvalsh, qr, slogdet, svd, svdvals
 from reference_impl.linalg.eigen import eig, eigvals, lstsq, lu, lu_factor, lu_solve
 from reference_impl.linalg.norms import cond, matrix_norm, matrix_rank, norm, vector_norm
@@ -25,6 +26,11 @@ from reference_impl.linalg.solving import (
 from reference_impl.namespace.missing import loading
 from specs.ops.linalg import LinAlgError
 
+_WITH_OUT = (
+    "cholesky", "cross", "det", "eigvalsh", "inv", "matrix_norm", "matrix_power", "multi_dot", "norm", "pinv",
+    "solve", "solve_triangular", "svdvals", "tensorinv", "vecdot", "vector_norm",
+)  # fmt: skip
+globals().update({name: taking_out(globals()[name], casts=True) for name in _WITH_OUT})
 __getattr__ = loading(__name__)
 
 __all__ = [

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl.autograd.function import Function
-from reference_impl.base.not_modelled import NotModelled
+from reference_impl.base.not_modelled import NotModelled, refuse_unless_default
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.fidelity.batched import marking
@@ -88,6 +88,7 @@ class _Lstsq(Function):
 @marking
 def lstsq(A: Tensor, B: Tensor, rcond: Any = None, *, driver: Any = None) -> Any:
     """The least squares solution of ``A X = B`` for matrices of full rank."""
+    refuse_unless_default("linalg.lstsq", {"rcond": rcond}, rcond=None)
     left = array_of(A)
     need_matrix("torch.linalg.lstsq", left)
     vector = B.ndim == A.ndim - 1

@@ -13,14 +13,23 @@ from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.fidelity.batched import marking
 from reference_impl.linalg.decompositions import svdvals
 from reference_impl.linalg.solving import inv
+from reference_impl.namespace.casts import LEGACY_NAMES
 from specs.ops.helpers import axes_of
 from specs.ops.linalg import need_matrix
+
+
+def _need_real(name: str, x: Tensor, dtype: Any) -> None:
+    """Refuse to compute a norm of real numbers in complex ones."""
+    if dtype is not None and dtype.is_complex and not x.is_complex():
+        got = LEGACY_NAMES[dtype.name]
+        raise RuntimeError(f"{name}: dtype should be real for real inputs, but got {got}")
 
 
 def vector_norm(
     x: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
     """The p-norm of all elements, or of vectors along dimensions."""
+    _need_real("linalg.vector_norm", x, dtype)
     x = x if dtype is None else x.to(dtype)
     return x.vector_norm(ord, dim, keepdim)
 
@@ -29,6 +38,7 @@ def matrix_norm(
     A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
     """The norm of matrices: "fro", "nuc", or 1, -1, 2, -2, inf, -inf."""
+    _need_real("linalg.matrix_norm", A, dtype)
     A = A if dtype is None else A.to(dtype)
     need_matrix("linalg.matrix_norm", array_of(A), half=ord not in ("nuc", 2, -2))
     rows, columns = axes_of(dim, A.ndim)

@@ -45,7 +45,13 @@ def qr(input: Tensor, some: bool = True) -> Any:
 
 
 def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
-    """Singular vectors and values; the second vectors as columns."""
+    """Singular vectors and values; the second vectors as columns, or zeros for vectors."""
+    if not compute_uv:
+        rows, columns = input.shape[-2:]
+        batch = tuple(input.shape[:-2])
+        nothing = (input.new_zeros((*batch, n, n)) for n in (rows, columns))
+        u, v = nothing
+        return _SVD(u, decompositions.svdvals(input), v)
     u, s, vh = decompositions.svd(input, not some)
     return _SVD(u, s, vh.mH)
 

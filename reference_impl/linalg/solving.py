@@ -6,14 +6,16 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from reference_impl.base.dtypes import int32
-from reference_impl.base.not_modelled import refuse_unless_default
+from reference_impl.base.not_modelled import NotModelled, refuse_unless_default
 from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.factories import eye, zeros
 from reference_impl.namespace.return_types import return_type
-from specs.ops.linalg import need_square
+from specs.ops.linalg import need_matrix, need_square
 
 
 def inv(A: Tensor) -> Tensor:
@@ -81,9 +83,18 @@ def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     return inv(A.reshape((-1, math.prod(shape[ind:])))).reshape((*shape[ind:], *shape[:ind]))
 
 
-def pinv(A: Tensor, *, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Tensor:
-    """The pseudo-inverse of matrices."""
-    refuse_unless_default("linalg.pinv", {"atol": atol, "rtol": rtol}, atol=None, rtol=None)
+def pinv(
+    A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None
+) -> Tensor:
+    """The pseudo-inverse of matrices, which are called Hermitian only if they are."""
+    given = {"rcond": rcond, "atol": atol, "rtol": rtol}
+    refuse_unless_default("linalg.pinv", given, rcond=None, atol=None, rtol=None)
+    if hermitian:
+        array = array_of(A)
+        need_matrix("linalg.pinv", array)
+        need_square("linalg.eigh", array)
+        if not np.array_equal(array, np.swapaxes(array, -1, -2).conj()):
+            raise NotModelled("torch.linalg.pinv(hermitian=True) of a matrix that is not")
     return A._linalg_pinv()
 
 

@@ -314,7 +314,7 @@ WRAPPED: dict[str, Callable[..., Any]] = {
     "clamp": _bounded,
     "clamp_": _bounded,
     "norm": _by_name,
-    **dict.fromkeys(("sum", "mean", "prod", "cumsum", "cumprod"), _with_dtype),
+    **dict.fromkeys(("sum", "mean", "prod", "cumsum", "cumprod", "nansum"), _with_dtype),
 }
 """Wrappers for ops that take more arguments than their declaration, by name."""
 
@@ -323,6 +323,20 @@ EXTENDED: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("cat", "concat", "concatenate", "stack"), like_its_operands),
 }
 """Wrappers for functions that take more than their methods, or have none."""
+
+CASTING_OUT = (
+    "bernoulli", "bitwise_and", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
+    "cat", "column_stack", "concat", "concatenate", "diff", "dstack", "gcd", "hstack", "kron", "lcm",
+    "logical_and", "logical_not", "logical_or", "logical_xor", "max", "min", "nanmean", "nextafter",
+    "polygamma", "row_stack", "stack", "vstack",
+)  # fmt: skip
+"""Functions that are no ops, and whose ``out`` may have another dtype."""
+EXACT_OUT = (
+    "all", "any", "argmax", "argmin", "bitwise_not", "bucketize", "cross", "diag", "float_power", "histc",
+    "inner", "isin", "isneginf", "isposinf", "log_softmax", "msort", "nanquantile", "nonzero", "quantile",
+    "searchsorted", "signbit", "softmax", "take_along_dim", "tensordot", "vdot",
+)  # fmt: skip
+"""Those whose ``out`` has to have the dtype of the result."""
 
 ALIASES = {
     "absolute": "abs", "negative": "neg", "multiply": "mul", "multiply_": "mul_", "subtract": "sub",

@@ -66,13 +66,13 @@ def diff(x: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: Any 
     return x
 
 
-def nanmean(x: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
+def nanmean(x: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """The mean of what is no NaN."""
     if not x.is_floating_point() and not x.is_complex():
         refuse_by("op/norm-dtype", name="nanmean", dtype=array_of(x).dtype)
     present = x.detach().isnan().logical_not()
     count = present.sum() if dim is None else present.sum(dim, keepdim)
-    return x.nansum(dim, keepdim).div(count)
+    return (x if dtype is None else x.to(dtype)).nansum(dim, keepdim).div(count)
 
 
 def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
@@ -127,8 +127,18 @@ def combinations(x: Tensor, r: int = 2, with_replacement: bool = False) -> Tenso
     return x.index_select(0, wrap(rows.reshape(-1))).view((len(rows), r))
 
 
-def repeat_interleave(x: Tensor, repeats: Any = None, dim: int | None = None) -> Tensor:
+def repeat_interleave(
+    x: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
+) -> Tensor:
     """Repeat each element, or each slice along a dimension; by itself each position as often as it says."""
+    found = _repeated(x, repeats, dim)
+    size = found.shape[0 if dim is None else dim]
+    if output_size not in (None, size):
+        raise RuntimeError(f"repeat_interleave: Invalid output_size, expected {size} but got {output_size}")
+    return found
+
+
+def _repeated(x: Tensor, repeats: Any, dim: int | None) -> Tensor:
     if repeats is None:
         need_kernel("repeat_interleave", array_of(x), "bfcVu")
         return wrap(np.repeat(np.arange(len(array_of(x))), array_of(x)))
@@ -154,15 +164,30 @@ def block_diag(*tensors: Tensor) -> Tensor:
     return composite.cat(rows, 0)
 
 
-def cov(x: Tensor, *, correction: int = 1) -> Tensor:
+def cov(
+    x: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None
+) -> Tensor:
     """The covariances of rows."""
     if x.dtype.numpy.kind == "b":
         refuse_by("op/bool-arithmetic", name="cov")
     rows = x.unsqueeze(0) if x.ndim < 2 else x
     rows = rows if rows.is_floating_point() or rows.is_complex() else rows.mul(1.0)
-    apart = rows.sub(rows.mean(1, True))
-    out = apart.mm(apart.t().conj()).div(rows.shape[1] - correction)
+    if fweights is not None or aweights is not None:
+        out = _weighted_cov(rows, correction, fweights, aweights)
+    else:
+        apart = rows.sub(rows.mean(1, True))
+        out = apart.mm(apart.t().conj()).div(rows.shape[1] - correction)
     return out.squeeze() if x.ndim < 2 else out
+
+
+def _weighted_cov(rows: Tensor, correction: int, often: Tensor | None, weights: Tensor | None) -> Tensor:
+    """The covariances of rows whose columns count several times, or have weights."""
+    each: Any = often if weights is None else weights if often is None else often.mul(weights)
+    total = each.sum()
+    apart = rows.sub(rows.mul(each).sum(1).div(total).unsqueeze(1))
+    lost = total if weights is None else each.mul(weights).sum().div(total).mul(correction)
+    count = total.sub(correction) if weights is None else total.sub(lost)
+    return apart.mm(apart.mul(each).t().conj()).div(count.clamp_min(0))
 
 
 def corrcoef(x: Tensor) -> Tensor:

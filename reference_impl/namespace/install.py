@@ -15,6 +15,7 @@ from reference_impl.core import as_strided, detach, extension_points, hooks, ret
 from reference_impl.core.dispatch import dispatch
 from reference_impl.core.tensor import Tensor
 from reference_impl.fidelity import grad_dtype
+from reference_impl.fidelity.out_argument import taking_out
 from reference_impl.namespace import (
     attributes,
     complex_views,
@@ -153,6 +154,8 @@ def _install_functions() -> None:
     FUNCTIONS.update(signal_windows.FUNCTIONS)
     for name, extended in composite.EXTENDED.items():
         FUNCTIONS[name] = extended(FUNCTIONS[name])
+    for name in (*composite.CASTING_OUT, *composite.EXACT_OUT):
+        FUNCTIONS[name] = taking_out(FUNCTIONS[name], casts=name in composite.CASTING_OUT)
     for name, function in MISSING.items():
         setattr(*name, function)
     for operator, name in non_differentiable.OPERATORS.items():

@@ -165,8 +165,16 @@ def _positive(x: Tensor) -> Tensor:
     return x
 
 
-def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -1) -> Tensor:
+def _need_one_spacing(name: str, x: Any, dx: Any) -> float:
+    """Refuse a distance of points beside the points."""
+    if x is not None and dx is not None:
+        refuse_by("op/arguments", name=name, given="Tensor, Tensor, dx=float")
+    return 1 if dx is None else dx
+
+
+def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) -> Tensor:
     """The integral by the trapezoidal rule."""
+    dx = _need_one_spacing("trapezoid", x, dx)
     if x is not None:
         _need_no_bools("trapezoid", y, x)
         return _neighbours(y, dim).mul(_steps(y, x, dim)).sum(dim).div_scalar(2)
@@ -175,8 +183,9 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -
     return y.sum(dim).sub(ends.mul_scalar(0.5)).mul_scalar(dx)
 
 
-def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -1) -> Tensor:
+def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) -> Tensor:
     """The integrals up to each point, by the trapezoidal rule."""
+    dx = _need_one_spacing("cumulative_trapezoid", x, dx)
     if x is not None:
         _need_no_bools("cumulative_trapezoid", y, x)
         return _neighbours(y, dim).mul(_steps(y, x, dim)).cumsum(dim).div_scalar(2)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl.base.dtypes import bfloat16, float16
+from reference_impl.base.not_modelled import refuse_unless_default
 from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
@@ -16,10 +17,16 @@ from reference_impl.namespace.factories import ones
 _MODES = {"reflect": ("_reflected1d", 1), "replicate": ("_replicated1d", 2), "circular": ("_circular", 3)}
 
 
-def _whole_window(name: str, window: Tensor | None, win_length: int, n_fft: int) -> Tensor | None:
-    """The window with zeros on both sides up to the length of a transform."""
+def _whole_window(
+    name: str, window: Tensor | None, win_length: int, n_fft: int, like: Tensor
+) -> Tensor | None:
+    """The window with zeros on both sides up to the length of a transform; without one, ones if shorter."""
+    if not 0 < win_length <= n_fft:
+        raise RuntimeError(f"{name}: expected 0 < win_length <= n_fft, but got win_length={win_length}")
     if window is None:
-        return None
+        if win_length == n_fft:
+            return None
+        window = like.new_ones((win_length,))
     if window.ndim != 1 or window.shape[0] != win_length:
         raise RuntimeError(
             f"{name}: expected a 1D window tensor of size equal to win_length={win_length}, but got window "
@@ -47,6 +54,9 @@ def stft(
     hop = n_fft // 4 if hop_length is None else hop_length
     length = n_fft if win_length is None else win_length
     given = window is not None and window.is_complex()
+    if align_to_window is not None and center:
+        raise RuntimeError("stft align_to_window should only be set when center = false")
+    refuse_unless_default("stft", {"align_to_window": align_to_window}, align_to_window=None)
     if return_complex is None:
         if not x.is_complex() and not given:
             raise RuntimeError(
@@ -76,7 +86,7 @@ def stft(
     count = 1 + (x.shape[1] - n_fft) // hop
     row, step = x.stride()
     frames = x.as_strided((x.shape[0], count, n_fft), (row, hop * step, step))
-    whole = _whole_window("stft", window, length, n_fft)
+    whole = _whole_window("stft", window, length, n_fft, x.detach())
     frames = frames if whole is None else frames.mul(whole)
     if frames.dtype in (float16, bfloat16):
         raise RuntimeError(f"MKL FFT doesn't support tensors of type: {LEGACY_NAMES[frames.dtype.name]}")
@@ -101,7 +111,7 @@ def istft(
         refuse_by("op/istft-takes-spectra")
     hop = n_fft // 4 if hop_length is None else hop_length
     size = n_fft if win_length is None else win_length
-    whole = _whole_window("istft", window, size, n_fft)
+    whole = _whole_window("istft", window, size, n_fft, x.detach().real)
     if whole is None:
         whole = ones(n_fft, dtype=x.dtype)
         whole = whole.real if whole.is_complex() else whole

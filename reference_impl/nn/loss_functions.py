@@ -341,9 +341,10 @@ def kl_div(
         raise RuntimeError("kl_div: Integral inputs not supported.")
     if input.is_complex() or target.is_complex():
         raise RuntimeError("kl_div: Complex inputs not supported.")
-    reduction = chosen_reduction(size_average, reduce, reduction)
+    chosen = chosen_reduction(size_average, reduce, reduction)
     if log_target:
         losses = target.exp().mul(target.sub(input))
     else:
         losses = target.xlogy(target).sub(target.mul(input))
-    return losses.sum().div(input.shape[0]) if reduction == "batchmean" else reduce_losses(losses, reduction)
+    loss = losses.sum() if chosen == "batchmean" else reduce_losses(losses, chosen)
+    return loss.div(input.shape[0]) if reduction == "batchmean" else loss

@@ -8,7 +8,7 @@ from typing import Any
 from reference_impl.base.modes import no_grad
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.casts import LEGACY_NAMES
-from reference_impl.nn.loss_functions import reduce_losses
+from reference_impl.nn.loss_functions import chosen_reduction, reduce_losses
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
@@ -43,6 +43,7 @@ def triplet_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """The distance to the positive minus that to the negative, plus a margin, where that is positive."""
+    reduction = chosen_reduction(size_average, reduce, reduction)
     _need_margin(margin)
     near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
     if swap:
@@ -65,6 +66,7 @@ def margin_ranking_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """The amount by which one input is not above the other by a margin."""
+    reduction = chosen_reduction(size_average, reduce, reduction)
     return reduce_losses(target.neg().mul(input1.sub(input2)).add(float(margin)).clamp_min(0), reduction)
 
 
@@ -77,6 +79,7 @@ def hinge_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """The input where the target is 1, the distance below a margin where it is -1."""
+    reduction = chosen_reduction(size_average, reduce, reduction)
     zeros = input.detach().mul(0)
     margin = margin if input.is_floating_point() or input.is_complex() else int(margin)
     missing = input.neg().add(margin).clamp_min(0).where(target.ne(1), zeros)
@@ -93,6 +96,7 @@ def cosine_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """One minus the similarity of like pairs, the similarity above a margin of others."""
+    reduction = chosen_reduction(size_average, reduce, reduction)
     if target.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     lengths = [x.mul(x).sum(-1).add(1e-12) for x in (input1, input2)]
@@ -132,6 +136,7 @@ def poisson_nll_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Negative log-likelihood of counts."""
+    reduction = chosen_reduction(size_average, reduce, reduction)
     rate, log = (input.exp(), input) if log_input else (input, input.add(eps).log())
     losses = rate.sub(target.mul(log))
     if full:

@@ -281,6 +281,8 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
         if any(size + a + b < 0 or max(-a, 0) > size or max(-b, 0) > size for size, a, b in each):
             raise RuntimeError("narrow(): length must be non-negative.")
         return input.constant_pad_nd(tuple(pad), 0 if value is None else value)
+    if value:
+        raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     if mode not in _MODES:
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     dims = len(pad) // 2

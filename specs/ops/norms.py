@@ -334,7 +334,7 @@ constant_pad_nd.wrt(x=lambda g, pad: g.constant_pad_nd(tuple(-n for n in pad), 0
 @op(internal=True, inplace=True, node="LogitBackward0", dtypes="float", exact=False, ulp=4, lacks="c")
 def logit(x: Tensor, eps: OptNumber = None) -> Any:
     """The inverse of the logistic function, within ``eps`` of 0 and 1 held at that."""
-    held = x if eps is None else np.clip(x, eps, 1 - eps)
+    held = x if eps is None else np.where(x < eps, eps, np.where(x > 1 - eps, 1 - eps, x)).astype(x.dtype)
     return np.log(held / (1 - held))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from specs.errors import need_kernel
-from specs.kind import Tensor
+from specs.kind import Scalar, Tensor
 from specs.op import op
 from specs.ops.complex import conj
 from specs.ops.helpers import ROUNDING, error_function
@@ -190,7 +190,25 @@ def sign(x: Tensor) -> Any:
     return x.copy() if x.dtype.kind == "b" else np.sign(x)
 
 
-for stepping in (floor, ceil, trunc, round, sign):
+@op(
+    name="round",
+    internal=True,
+    inplace=True,
+    node="RoundBackward1",
+    dtypes="keep",
+    wide=True,
+    layout=("x",),
+    lacks="biuc",
+)
+def round_decimals(x: Tensor, *, decimals: Scalar) -> Any:
+    """The nearest number with so many digits behind the point, or zeros before it."""
+    power = x.dtype.type(10.0 ** abs(decimals))
+    if decimals < 0:
+        return (np.rint(x / power) * power).astype(x.dtype)
+    return (np.rint(x * power) / power).astype(x.dtype)
+
+
+for stepping in (floor, ceil, trunc, round, round_decimals, sign):
     stepping.wrt(x=lambda g: g.zeros_like())
 
 

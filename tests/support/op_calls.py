@@ -197,6 +197,7 @@ CALLS: dict[str, Calls] = {
         name: [((T(2), T(2), T(2)), {}), ((T(2, 3), T(3), T(2, 1)), {"value": 2})]
         for name in ("addcmul", "addcdiv")
     },
+    "round_decimals": [((x,), {"decimals": n}) for x in ONE for n in (0, 1, -1)],
     "lerp_number": plain((T(2), T(2), 0.5), (T(2, 3), T(3), 0.25)),
     "lerp_tensor": plain((T(2), T(2), T(2)), (T(2, 3), T(3), T(2, 1))),
     **{name: plain(*PAIRS[:10]) for name in ("atan2", "hypot", "remainder_tensor", "fmod_tensor")},
