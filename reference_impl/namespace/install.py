@@ -40,11 +40,17 @@ from reference_impl.namespace import (
     spellings,
 )
 from reference_impl.namespace.casts import CASTS
-from reference_impl.namespace.like_operands import like_its_operands
+from reference_impl.namespace.like_operands import like_its_operands, naming_input
 from reference_impl.namespace.missing import missing_of_class
 from specs import ops
 from specs.kind import NUMBERS
 from specs.op import Overloads
+
+_WITH_INPUT = (
+    "combinations", "detach", "fake_quantize_per_tensor_affine", "gradient", "is_complex",
+    "is_floating_point", "numel", "pdist", "poisson",
+)  # fmt: skip
+"""Functions of a first operand that PyTorch calls ``input``, and that do not say so."""
 
 FUNCTIONS: dict[str, Any] = {}
 """The functions of the namespace by name: ``torch.maximum``."""
@@ -154,6 +160,8 @@ def _install_functions() -> None:
     FUNCTIONS.update(signal_windows.FUNCTIONS)
     for name, extended in composite.EXTENDED.items():
         FUNCTIONS[name] = extended(FUNCTIONS[name])
+    for name in _WITH_INPUT:
+        FUNCTIONS[name] = naming_input(FUNCTIONS[name])
     for name in (*composite.CASTING_OUT, *composite.EXACT_OUT):
         FUNCTIONS[name] = taking_out(FUNCTIONS[name], casts=name in composite.CASTING_OUT)
     for name, function in MISSING.items():

@@ -240,7 +240,7 @@ def isin(x: Any, among: Any) -> Tensor:
 
 @marking
 def searchsorted(
-    sorted_sequence: Tensor, x: Any, *, right: bool = False, side: str | None = None,
+    sorted_sequence: Tensor, input: Any, *, right: bool = False, side: str | None = None,
     sorter: Tensor | None = None, out_int32: bool = False,
 ) -> Tensor:  # fmt: skip
     """The insertion indices of elements in a sorted vector, or in that of each row."""
@@ -248,7 +248,7 @@ def searchsorted(
     if sorter is not None:
         order = np.take_along_axis(order, array_of(sorter), -1)
     at: Any = "right" if right or side == "right" else "left"
-    wanted, kind = _array(x), np.int32 if out_int32 else np.int64
+    wanted, kind = _array(input), np.int32 if out_int32 else np.int64
     if np.size(wanted):
         need_kernel("searchsorted_out", np.result_type(order, wanted), "bc")
     if order.ndim == 1:
@@ -265,9 +265,9 @@ def searchsorted(
 
 
 @marking
-def bucketize(x: Any, boundaries: Tensor, *, right: bool = False, out_int32: bool = False) -> Tensor:
+def bucketize(input: Any, boundaries: Tensor, *, right: bool = False, out_int32: bool = False) -> Tensor:
     """The index of the bucket of each element, between sorted boundaries."""
-    return searchsorted(boundaries, x, right=right, out_int32=out_int32)
+    return searchsorted(boundaries, input, right=right, out_int32=out_int32)
 
 
 def histc(x: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:

@@ -244,6 +244,8 @@ def normal(
     arrays = [array_of(value) if isinstance(value, Tensor) else value for value in (mean, std)]
     if any(np.asarray(array).dtype.kind == "c" for array in arrays[1:]):
         raise RuntimeError("normal expects standard deviation to be non-complex")
+    if isinstance(std, Tensor) and (np.asarray(arrays[1]) < 0).any():
+        raise RuntimeError("normal expects all elements of std >= 0.0")
     numpy = next((a.dtype for a in arrays if isinstance(a, np.ndarray)), dtypes.default().numpy)
     need_kernel("normal_kernel", numpy, "biu")
     numbers = wrap(_normal(source(generator), *arrays).astype(numpy))

@@ -5,6 +5,7 @@ Indices are computed here and have no history; an op of ``specs/ops/sort.py`` pi
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,20 @@ def _extreme(name: str) -> Any:
         index = positions(array_of(x), axis, keepdims=keepdim) if x.ndim else np.zeros(())
         return _picked(name, x, index, dim, keepdim)
 
-    return extreme
+    return _with_a_dimension(name, extreme)
+
+
+def _with_a_dimension(name: str, function: Any) -> Any:
+    """Refuse None, and ``keepdim`` without a dimension, as the overloads of PyTorch's do."""
+
+    @functools.wraps(function)
+    def call(x: Tensor, *how: Any, **named: Any) -> Any:
+        given = (*how, *named.values())
+        if any(each is None for each in given) or (named and not how and set(named) == {"keepdim"}):
+            refuse_by("op/arguments", name=name, given=", ".join(type(each).__name__ for each in given))
+        return function(x, *how, **named)
+
+    return call
 
 
 def sort(x: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
@@ -120,7 +134,7 @@ def _middle(name: str) -> Any:
         index = np.take_along_axis(order(array_of(x), dim, False), at, axis)
         return _picked(name, x, index if keepdim else np.squeeze(index, axis), dim, keepdim)
 
-    return middle
+    return _with_a_dimension(name, middle)
 
 
 def mode(x: Tensor, dim: int = -1, keepdim: bool = False) -> Any:

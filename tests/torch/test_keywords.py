@@ -124,9 +124,35 @@ def written(namespace: Any, call: str) -> Any:
     return str(first.dtype), first is o, first.tolist()
 
 
-@pytest.mark.parametrize("call", OUTS.split("\n")[1:-1])
-def test_out_takes_the_result(call: str) -> None:
-    """In a tensor of its dtype, or of one that torch casts it to; others are refused."""
+NAMED = """
+torch.max(input=x)
+torch.max(input=x, dim=0)
+torch.max(input=x, other=x)
+torch.max(input=x, keepdim=True)
+torch.max(input=x, dim=None)
+x.max(other=None)
+torch.median(input=x, dim=0)
+x.median(keepdim=True)
+torch.softmax(input=x, dim=0)
+torch.quantile(input=x, q=0.5)
+torch.argmax(input=x)
+torch.all(input=b)
+torch.nanmean(input=x)
+torch.sort(input=x)
+torch.kron(input=x, other=x)
+torch.pdist(input=x)
+torch.bucketize(input=x, boundaries=x[0])
+torch.searchsorted(sorted_sequence=x[0], input=x)
+torch.gradient(input=x)
+torch.combinations(input=x[0])
+torch.normal(x, x - 1)
+"""
+"""Calls whose operands have names, or lack one that they need."""
+
+
+@pytest.mark.parametrize("call", OUTS.split("\n")[1:-1] + NAMED.split("\n")[1:-1])
+def test_a_call_with_names_gives_what_torch_does(call: str) -> None:
+    """An ``out`` has the dtype of the result, or one that torch casts it to; others are refused."""
     expected, actual = written(torch, call), written(reference_impl, call)
     assert (expected is None) == (actual is None)
     if expected is not None:
