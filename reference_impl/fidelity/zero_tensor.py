@@ -146,12 +146,8 @@ def _only_other(operands: tuple[Any, ...]) -> Tensor | None:
 
 
 def _unwrapped(operand: Any) -> Any:
-    """A float as the 0-d tensor that these ops get for it, which yields to others less than a number."""
-    return (
-        operand
-        if isinstance(operand, Tensor) or not isinstance(operand, float)
-        else wrap(np.asarray(operand))
-    )
+    """A float or complex number as the 0-d tensor that these ops get for it, which yields to others less."""
+    return wrap(np.asarray(operand)) if isinstance(operand, (float, complex)) else operand
 
 
 def _counted(operand: Any) -> Any:

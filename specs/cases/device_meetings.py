@@ -194,3 +194,16 @@ def zeros_without_memory_go_with_few_ops_anywhere():
         z.eq(y)
     with refused("device/one-for-all"):
         z.atan2(y)
+
+
+def a_value_that_fills_has_no_dimensions():
+    """Be it there or elsewhere. Rules: op/fill-value, device/copy-crosses."""
+    x = torch.zeros(2, device="cuda")
+    a = torch.tensor(3.0)
+    b = torch.tensor([3.0])
+    with refused("op/fill-value"):
+        x.fill_(b)
+    with refused("op/fill-value"):
+        x.fill_(b.cuda())
+    x.fill_(a)
+    assert x.tolist() == [3.0, 3.0] and x._version == 1

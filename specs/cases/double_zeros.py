@@ -83,3 +83,22 @@ def views_of_zeros_without_memory_have_none_in_inference_mode_either():
         assert z.mean().tolist() == 0.0 and z.clamp(0).tolist() == [0.0, 0.0]
     with refused("op/zeros-are-not-read"):
         z.reshape(2, 1).tolist()
+
+
+def complex_numbers_are_tensors_among_zeros_without_memory():
+    """Of double precision, which counts where the zeros have no dimensions either.
+
+    Rules: op/zeros-pass-on, op/gradient-of-sign-has-no-memory.
+    """
+    x = torch.tensor(2.0, requires_grad=True)
+    y = torch.tensor([2.0], requires_grad=True)
+    (g,) = torch.autograd.grad(x.abs(), x, create_graph=True)
+    (z,) = torch.autograd.grad(g, x)
+    (h,) = torch.autograd.grad(y.abs().sum(), y, create_graph=True)
+    (w,) = torch.autograd.grad(h.sum(), y)
+    assert (z * 1j).dtype == torch.complex128 and (z + 1j).dtype == torch.complex128
+    assert (z - 1j).dtype == torch.complex128 and (z / 1j).dtype == torch.complex128
+    assert (w * 1j).dtype == torch.complex64 and (w + 1j).dtype == torch.complex64
+    assert (z + 1j).item() == 1j and (w - 1j).tolist() == [-1j]
+    with refused("op/zeros-are-not-read"):
+        (z * 1j).tolist()

@@ -286,3 +286,20 @@ def an_out_is_filled_within_transforms():
         func.vmap(lambda x: x * torch.add(c, c, out=x))(m)
     with refused("write/out-is-not-recorded"):
         func.grad(lambda x: torch.add(x, c, out=out).sum())(p)
+
+
+def maps_within_maps_tell_their_elements_apart():
+    """One of many of the outer map is the same for all of the inner one.
+
+    Rule: functional/vmap-writes-into-batched.
+    """
+    m = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    vmap = torch.func.vmap
+    outer_times_inner = [[[1.0, 4.0], [3.0, 8.0]], [[3.0, 8.0], [9.0, 16.0]]]
+    assert vmap(lambda y: vmap(lambda x: x.clone().mul_(2).mul(y))(m))(m / 2).tolist() == outer_times_inner
+    with refused("functional/vmap-writes-into-batched"):
+        vmap(lambda y: vmap(lambda x: y.clone().mul_(x))(m))(m)
+    with refused("functional/vmap-writes-into-batched"):
+        vmap(lambda y: vmap(lambda x: x.clone().mul_(y))(m))(m)
+    with refused("functional/vmap-takes-no-numbers"):
+        vmap(lambda y: vmap(lambda x: x * y.sum().item())(m))(m)

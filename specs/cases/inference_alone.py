@@ -258,3 +258,22 @@ def what_does_not_fit_is_refused_before_a_version_is_asked_for():
             x[i]
         y = x.index_select(1, i)
     assert y.tolist() == [[1.0], [1.0]]
+
+
+def a_tensor_without_a_version_is_written_in_inference_mode():
+    """A normal tensor whose inference data was replaced has none to count; outside that is refused when done.
+
+    Rules: inference/write-outside-refused, inference/has-no-version, inference/assigned-data-decides.
+    """
+    with torch.inference_mode():
+        x = torch.ones(2)
+    x.data = torch.tensor([1.0, 2.0])
+    with torch.inference_mode():
+        x.mul_(3.0)
+        x.add_(torch.tensor([1.0, 1.0]))
+    assert x.tolist() == [4.0, 7.0] and x.is_inference() is False
+    with refused("inference/has-no-version"):
+        x._version
+    with refused("inference/write-outside-refused"):
+        x.mul_(2.0)
+    assert x.tolist() == [8.0, 14.0]
