@@ -153,8 +153,7 @@ def _unwrapped(operand: Any) -> Any:
 def _counted(operand: Any) -> Any:
     """A bool as a number: PyTorch subtracts it from, or subtracts from it, what it does not look at."""
     if isinstance(operand, Tensor):
-        plain = operand._array.dtype.kind == "b" and not operand.requires_grad
-        return wrap(operand._array.astype(np.uint8)) if plain else operand
+        return wrap(operand._array.astype(np.uint8)) if operand._array.dtype.kind == "b" else operand
     return int(operand) if isinstance(operand, bool) else operand
 
 

@@ -187,3 +187,14 @@ def a_root_of_one_element_begins_on_its_device():
     y = w.cuda() * 5
     y.backward()
     assert w.grad.tolist() == [[5.0]] and str(w.grad.device) == "cpu"
+
+
+def what_is_copied_over_on_a_device_gets_zeros_there():
+    """What came from elsewhere gets its gradient where that is, in its dtype. Rule: device/copy-crosses."""
+    x = torch.tensor([1.0, 2.0], device="cuda", requires_grad=True)
+    w = torch.tensor([3.0, 4.0], dtype=torch.float64, requires_grad=True)
+    y = x * 2
+    y.copy_(w)
+    (y * 5).sum().backward()
+    assert x.grad.tolist() == [0.0, 0.0] and str(x.grad.device) == "cuda:0"
+    assert w.grad.tolist() == [5.0, 5.0] and str(w.grad.device) == "cpu" and w.grad.dtype == torch.float64

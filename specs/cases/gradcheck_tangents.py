@@ -36,3 +36,21 @@ def inputs_without_a_tangent_require_no_grad():
     twice = lambda a, b: a * b * (2 if met(a) or met(b) else 1)
     assert torch.autograd.gradcheck(twice, (x, y), **forward) is False
     assert torch.autograd.gradcheck(twice, (x, y), check_undefined_grad=False, **forward) is True
+
+
+def second_derivatives_are_not_of_what_requires_no_grad():
+    """Such a tensor is handed on and left as it is, of whatever dtype; so are gradients that are given.
+
+    Rule: gradcheck/may-answer-false.
+    """
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    y = torch.tensor([3.0, 4.0], dtype=torch.float64)
+    v = torch.tensor([0.5, -1.0], dtype=torch.float64)
+    i = torch.tensor([1, 0])
+    again = torch.autograd.gradgradcheck
+    cubed = lambda a, b, at: a * a * a[at] * b
+    assert again(cubed, (x, y, i)) is True and again(cubed, (x, y, i), check_fwd_over_rev=True) is True
+    assert again(cubed, (x, y, i), v) is True
+    assert y.requires_grad is False and v.requires_grad is False and i.requires_grad is False
+    late = lambda a, b, at: a.detach() * a * a[at] * b
+    assert again(late, (x, y, i), raise_exception=False) is False

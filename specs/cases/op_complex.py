@@ -117,3 +117,21 @@ def a_scaled_sources_gradient_has_the_conjugate():
     y = x.index_add(0, torch.tensor([1, 0]), w, alpha=1 + 2j)
     y.backward(torch.tensor([1 + 1j, 2j]))
     assert w.grad.tolist() == [4 + 2j, 3 - 1j]
+
+
+def complex_numbers_beside_tensors_are_conjugated():
+    """Weights, factors and exponents, which stay numbers. Rule: op/gradients-conjugate."""
+    x = torch.tensor([1 + 2j, 3j], requires_grad=True)
+    w = torch.tensor([2 - 1j, 1 + 1j], requires_grad=True)
+    g = torch.tensor([1 + 1j, 2j])
+    torch.lerp(x, w, 2j).backward(g)
+    assert x.grad.tolist() == [-1 + 3j, -4 + 2j]
+    assert w.grad.tolist() == [2 - 2j, 4 + 0j]
+    u = torch.tensor([1 + 0j, 1 + 0j], requires_grad=True)
+    v = torch.tensor([2 - 1j, 1 + 1j], requires_grad=True)
+    torch.addcmul(u, torch.tensor([1 + 2j, 3j]), v, value=2j).backward(g)
+    assert u.grad.tolist() == [1 + 1j, 2j]
+    assert v.grad.tolist() == [-2 - 6j, -12j]
+    e = torch.tensor([1 + 0j], requires_grad=True)
+    (e ** (2 + 1j)).backward(torch.tensor([1 + 1j]))
+    assert e.grad.tolist() == [3 + 1j]
