@@ -190,7 +190,7 @@ def a_root_of_one_element_begins_on_its_device():
 
 
 def what_is_copied_over_on_a_device_gets_zeros_there():
-    """What came from elsewhere gets its gradient where that is, in its dtype. Rule: device/copy-crosses."""
+    """The source gets its gradient where it is, in its own dtype. Rule: device/copy-crosses."""
     x = torch.tensor([1.0, 2.0], device="cuda", requires_grad=True)
     w = torch.tensor([3.0, 4.0], dtype=torch.float64, requires_grad=True)
     y = x * 2
