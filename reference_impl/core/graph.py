@@ -36,7 +36,6 @@ class RunningTask:
     __slots__ = ()
 
     exec_info: Any = None
-    keep_graph: bool = True
 
     def runs(self, node: Node) -> bool:
         """Return whether ``node`` is to run, or its gradients are to be captured."""

@@ -175,8 +175,8 @@ def _cast_back(g: Tensor | None, metadata: Any, place: device) -> Tensor | None:
     return g if g._array.dtype == dtype else g.cast(dtype)
 
 
-def real_part(g: Tensor | None, dtype: Any) -> Tensor | None:
+def real_part(g: Tensor, dtype: Any) -> Tensor:
     """Return the gradient of an operand of that dtype: for a real one the real part, as a view."""
-    if g is None or g._array.dtype.kind != "c" or dtype.kind == "c":
+    if g._array.dtype.kind != "c" or dtype.kind == "c":
         return g
     return g.view_as_real().select(-1, 0)

@@ -41,11 +41,14 @@ class Adam(PerParameter):
         names = ("exp_avg", "exp_avg_sq", *["max_exp_avg_sq"] * bool(group["amsgrad"]))
         return {name: zeros_like(x) for name in names}
 
+    def check(self, g: Tensor, state: dict[str, Any]) -> None:
+        mean = state["exp_avg"]
+        if array_of(g).dtype != array_of(mean).dtype:
+            refuse_by("optim/adam-wants-one-dtype", want=_spoken(mean), got=_spoken(g))
+
     def one(self, x: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         first, second = group["betas"]
         mean, square = state["exp_avg"], state["exp_avg_sq"]
-        if array_of(g).dtype != array_of(mean).dtype:
-            refuse_by("optim/adam-wants-one-dtype", want=_spoken(mean), got=_spoken(g))
         if x.is_complex():
             x, g, mean, square = (each.view_as_real() for each in (x, g, mean, square))
         # NB: these calls and no others, in this order: half precision rounds after each.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import chain, zip_longest
 from typing import Any
 
 from reference_impl.base.dtypes import default, float32, float64
@@ -43,22 +44,38 @@ class PerParameter(Optimizer):
         super().__init__(params, settings | how)
 
     def change(self, updates: list[Update], group: dict[str, Any]) -> None:
-        for x, g, state in updates:
-            if not state:
-                state |= {"step": counter()} | self.begun(x, group)
-            state["step"] = state["step"] + 1 if type(state["step"]) is int else state["step"].add_(1)
+        steps = [self._step(update, group) for update in updates]
+        if self.together:
+            for _ in zip_longest(*steps):  # each part for all
+                pass
+        else:
+            for _ in chain(*steps):
+                pass
+
+    def _step(self, update: Update, group: dict[str, Any]) -> Iterator[None]:
+        """Change one parameter, in the parts that PyTorch does for all at once where it steps them together."""
+        x, g, state = update
+        if not state:
+            state |= {"step": counter()} | self.begun(x, group)
+        state["step"] = state["step"] + 1 if type(state["step"]) is int else state["step"].add_(1)
+        g = g.neg() if group["maximize"] else g
+        if group.get("decoupled_weight_decay") and group["weight_decay"]:
+            x.mul_(1 - group["lr"] * group["weight_decay"])
+        elif group.get("weight_decay"):
+            g = g.add(x, alpha=group["weight_decay"])
+        yield
+        if by("optim/updates-by-its-algorithm"):
+            self.check(g, state)
+            yield
             self.count = int(state["step"])
-            g = g.neg() if group["maximize"] else g
-            if group.get("decoupled_weight_decay") and group["weight_decay"]:
-                x.mul_(1 - group["lr"] * group["weight_decay"])
-            elif group.get("weight_decay"):
-                g = g.add(x, alpha=group["weight_decay"])
-            if by("optim/updates-by-its-algorithm"):
-                self.one(x, g, state, group)
+            self.one(x, g, state, group)
 
     def begun(self, x: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """Make the state of a parameter that has none."""
         raise NotImplementedError
+
+    def check(self, g: Tensor, state: dict[str, Any]) -> None:
+        """Refuse a gradient that the algorithm cannot take."""
 
     def one(self, x: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         """Change one parameter."""

@@ -102,3 +102,23 @@ def the_dtype_that_came_last_is_stepped_first():
     with refused("write/overlap-refused"):
         b.step()
     assert x.tolist() == [0.5]
+
+
+def a_refused_step_on_a_device_has_decayed_all():
+    """On the CPU the parameter before the refused one has been stepped by then.
+
+    Rules: device/steps-are-taken-together, optim/adam-wants-one-dtype.
+    """
+    x, y = torch.tensor([2.0], requires_grad=True), torch.tensor([2.0], requires_grad=True)
+    y.grad_dtype = torch.bfloat16
+    x.grad, y.grad = torch.tensor([1.0]), torch.tensor([1.0], dtype=torch.bfloat16)
+    with refused("optim/adam-wants-one-dtype"):
+        torch.optim.AdamW([x, y], lr=0.5, weight_decay=1.0).step()
+    assert x.item() < 0.75 and y.item() == 1.0
+    x = torch.tensor([2.0], requires_grad=True, device="cuda")
+    y = torch.tensor([2.0], requires_grad=True, device="cuda")
+    y.grad_dtype = torch.bfloat16
+    x.grad, y.grad = x.new_tensor([1.0]), y.new_tensor([1.0], dtype=torch.bfloat16)
+    with refused("optim/adam-wants-one-dtype"):
+        torch.optim.AdamW([x, y], lr=0.5, weight_decay=1.0).step()
+    assert x.item() == 1.0 and y.item() == 1.0

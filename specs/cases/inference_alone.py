@@ -98,6 +98,27 @@ def what_is_cast_to_the_dtype_of_another_is_copied():
         assert (wide + z).tolist() == [7.0]
 
 
+def what_is_cast_in_the_mode_is_copied_without_a_history():
+    """Grad mode may be on: nobody asks for that of a view which may be used only where nothing is recorded.
+
+    Rules: inference/records-nothing, inference/alone-but-for-calls.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y, z = x.chunk(2)
+    with torch.inference_mode():
+        narrow = torch.tensor([3.0])
+        wide = torch.tensor([4.0], dtype=torch.float64)
+    z.data = narrow
+    z.copy_(narrow)
+    with torch.inference_mode():
+        with torch.enable_grad():
+            w = wide + z
+            smaller = z < wide
+            v = x * 2
+    assert w.tolist() == [7.0] and smaller.tolist() == [True]
+    assert w.requires_grad is False and v.requires_grad is False
+
+
 def a_product_of_inference_tensors_counts_nothing():
     """Outside of the mode a vector times a matrix begins at version 1, inside it has none.
 

@@ -188,6 +188,13 @@ def a_view_that_is_read_anew_is_younger():
     assert y.grad_fn._sequence_nr() < v.grad_fn._sequence_nr()
 
 
+def what_fills_a_leaf_has_the_largest_number():
+    """It is younger than any node, so that it runs as soon as it can. Rule: backward/accumulate-first."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    assert y.grad_fn.next_functions[0][0]._sequence_nr() == 2**64 - 1
+
+
 def a_callback_belongs_to_the_innermost_backward():
     """It is called at the end of that, while the outer one goes on.
 

@@ -3,6 +3,7 @@
 import torch
 
 from specs.case import refused
+from specs.cases._functions import Nothing
 
 
 def the_grad_fn_becomes_the_write():
@@ -275,3 +276,19 @@ def a_base_may_begin_within_its_memory():
     assert x.tolist() == [2.0, 3.0, 20.0] and v._base is x and x._base is None
     (x * torch.tensor([1.0, 10.0, 100.0])).sum().backward()
     assert w.grad.tolist() == [400.0]
+
+
+def a_write_through_a_view_that_gets_no_gradient_holds_nobody_up():
+    """What was made of the base before is still reached; with a gradient the write counts.
+
+    Rule: write/rewrites-the-base.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    b = x * 2
+    before = b * 5
+    b[0:1].mul_(3)
+    after = Nothing.apply(b)
+    (after.sum() + before.sum()).backward(retain_graph=True)
+    assert x.grad.tolist() == [10.0, 10.0]
+    (b.sum() + x.sum()).backward()
+    assert x.grad.tolist() == [17.0, 13.0]
