@@ -19,6 +19,7 @@ from conformance.cli.loading import (
     ImportOption,
     check_writable,
     load_adapter,
+    load_for_grading,
     load_recordings,
     number_option,
     readable,
@@ -187,16 +188,16 @@ def grade(
         raise Trouble("IMPL and --torch-like are two implementations", "give one of them")
     on_trial = impl == "torch" and device not in KINDS
     impl = named_in(f"torch-like:{torch_like}" if torch_like else impl, python, isolated or on_trial)
-    load_adapter(impl)
+    judge = str(against) if against else ("reference" if on_trial or impl == "torch" else "torch")
     how: dict[str, Any] = {"rules": rules, "fail_fast": fail_fast, "workers": workers}
     if recording or against is Against.RECORDED:
+        load_adapter(impl)
         _has_no_say(context, against, expect or write_expect)
         recordings = load_recordings(recording)
         with progress_bar() as tick, readable():
             report = replay.grade_recorded(impl, recordings=recordings, progress=tick, **how)
     else:
-        judge = str(against) if against else ("reference" if on_trial or impl == "torch" else "torch")
-        load_adapter(judge)
+        load_for_grading(impl, judge)
         how |= {"programs": programs, "seed": seed, "source": str(source), "cases": cases, "timeout": timeout}
         how |= {"expect": expected, "update": write_expect is not None}
         with progress_bar() as tick:

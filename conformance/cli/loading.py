@@ -20,6 +20,7 @@ from conformance.cli.trouble import Trouble
 from conformance.cli.validating import validator
 from conformance.execution.claims import known_ops
 from conformance.grading.arguments import LIMITS
+from conformance.grading.participants import TORCH, meet_torch
 from conformance.input_files import DATA, TEXT, read_file, read_lines
 from conformance.program import Program
 from conformance.program.checked import parse_checked
@@ -81,8 +82,24 @@ def use(device: str, modules: Iterable[str] | None = None) -> None:
 
 def load_adapter(spec: str) -> Any:
     """The adapter that ``spec`` names; one that is found and then raises is broken, not misnamed."""
-    try:
+    with _troubles():
         return adapters.load(spec)
+
+
+def load_for_grading(*specs: str) -> None:
+    """Load adapters as `load_adapter` does; torch, which takes long to import, where programs are run."""
+    with _troubles():
+        for spec in specs:
+            if spec == TORCH:
+                meet_torch()
+            adapters.load(spec)
+
+
+@contextmanager
+def _troubles() -> Iterator[None]:
+    """Tell of an adapter that cannot be loaded as of any trouble."""
+    try:
+        yield
     except AdapterError as exc:
         raise Trouble(exc.problem, exc.hint or CONTRACT, Verdict(exc.code)) from exc
 

@@ -6,12 +6,14 @@ are judged in `campaign`.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from conformance import adapters
 from conformance.adapters.capabilities import Capabilities
+from conformance.adapters.introduced import told_of
 from conformance.comparison.compare import Incomparable
 from conformance.comparison.judge import Decision, Judgement, judge
 from conformance.comparison.known_divergences import KnownDivergence, known_divergence
@@ -19,7 +21,7 @@ from conformance.comparison.refusals import as_claimed
 from conformance.comparison.tolerance.bounds import Perturbed
 from conformance.comparison.tolerance.perturb import perturbed
 from conformance.execution.flight_recorder import note
-from conformance.execution.isolate import PRELOAD, WITHOUT_TORCH
+from conformance.execution.isolate import PRELOAD, WITHOUT_TORCH, Died, survive
 from conformance.execution.run import run
 from conformance.execution.trace import Crashed, Trace
 from conformance.grading.cuda_kernels import run_beside
@@ -53,6 +55,22 @@ class Judged(NamedTuple):
 def preload_for(*sides: str) -> tuple[str, ...]:
     """Return the modules that grading processes find imported: torch only where it takes part itself."""
     return PRELOAD if TORCH in sides else WITHOUT_TORCH
+
+
+def meet_torch() -> None:
+    """Have another process, which is to be started anyway, say what torch can do: it takes long to import.
+
+    Raises AdapterError as `adapters.load` does.
+    """
+    if TORCH in sys.modules:
+        return
+    (told,) = survive(_told, [TORCH], preload=PRELOAD)
+    if not isinstance(told, Died):
+        adapters.introduce(TORCH, told)
+
+
+def _told(spec: str) -> dict[str, Any]:
+    return told_of(adapters.load(spec))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from reference_impl.base.rules import by, hold_back, refuse_by, warn
 from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of
 from reference_impl.core.graph import Grads, Node, RunningTask
+from reference_impl.core.graph_task import GraphTask
 
 __all__ = ["detect_anomaly", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_detect_anomaly"]
 
@@ -38,7 +39,7 @@ class _Watch:
         finally:
             STATE.evaluating.pop()
 
-    def look_for_nan(self, node: Node, outputs: Grads, task: RunningTask) -> None:
+    def look_for_nan(self, node: Node, outputs: Grads, task: GraphTask) -> None:
         """Look for nan in what a node gives, once that has been validated and has passed its hooks."""
         if not task.keep_graph and by("backward/frees-saved"):
             node.release_variables()  # before it is looked for nan

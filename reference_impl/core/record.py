@@ -103,11 +103,12 @@ class OpNode(Node):
             if wanted or (target is not None and (task.exec_info is None or task.runs(target))):
                 if unsaved and self.kernel.asks_for_result(at):
                     refuse_by("saved_hooks/failed-pack-saves-nothing")
-                out[at] = fn(*pick(values))
+                g = fn(*pick(values))
                 if kernel.real and target is not None:
-                    out[at] = real_part(out[at], target.metadata[nr][1])
+                    g = real_part(g, target.metadata[nr][1])
                     if kernel.copies and at:
-                        out[at] = _cast_back(out[at], target.metadata[nr], self.source)
+                        g = _cast_back(g, target.metadata[nr], self.source)
+                out[at] = g
         if kernel.overwrites and not by("write/cuts-what-it-overwrites"):
             out[0] = grads[0]
         return out
@@ -163,12 +164,12 @@ def _undefined_passed_on(grads: list[Tensor | None]) -> Any:
     return tuple(grads)
 
 
-def _cast_back(g: Tensor | None, metadata: Any, place: device) -> Tensor | None:
+def _cast_back(g: Tensor, metadata: Any, place: device) -> Tensor:
     """The gradient of what was copied from that device, in its dtype and there, before what broadcasting
     added is summed.
     """
     dtype = getattr(metadata[1], "of", metadata[1])
-    if g is None or dtype.kind not in DIFFERENTIABLE:
+    if dtype.kind not in DIFFERENTIABLE:
         return g
     if STATE.devices and place_of(g) is not place:
         return g.copy_to(dtype, place)
