@@ -109,16 +109,18 @@ def a_refused_step_on_a_device_has_decayed_all():
 
     Rules: device/steps-are-taken-together, optim/adam-wants-one-dtype.
     """
-    x, y = torch.tensor([2.0], requires_grad=True), torch.tensor([2.0], requires_grad=True)
-    y.grad_dtype = torch.bfloat16
-    x.grad, y.grad = torch.tensor([1.0]), torch.tensor([1.0], dtype=torch.bfloat16)
+    x = torch.tensor([2.0], dtype=torch.float64, requires_grad=True)
+    y = torch.tensor([2.0], dtype=torch.float64, requires_grad=True)
+    y.grad_dtype = torch.float32
+    x.grad, y.grad = torch.tensor([1.0], dtype=torch.float64), torch.tensor([1.0])
     with refused("optim/adam-wants-one-dtype"):
         torch.optim.AdamW([x, y], lr=0.5, weight_decay=1.0).step()
     assert x.item() < 0.75 and y.item() == 1.0
-    x = torch.tensor([2.0], requires_grad=True, device="cuda")
-    y = torch.tensor([2.0], requires_grad=True, device="cuda")
-    y.grad_dtype = torch.bfloat16
-    x.grad, y.grad = x.new_tensor([1.0]), y.new_tensor([1.0], dtype=torch.bfloat16)
+    x = torch.tensor([2.0], dtype=torch.float64, requires_grad=True, device="cuda")
+    y = torch.tensor([2.0], dtype=torch.float64, requires_grad=True, device="cuda")
+    y.grad_dtype = torch.float32
+    x.grad = torch.tensor([1.0], dtype=torch.float64, device="cuda")
+    y.grad = torch.tensor([1.0], device="cuda")
     with refused("optim/adam-wants-one-dtype"):
         torch.optim.AdamW([x, y], lr=0.5, weight_decay=1.0).step()
     assert x.item() == 1.0 and y.item() == 1.0

@@ -279,7 +279,7 @@ def a_base_may_begin_within_its_memory():
 
 
 def a_write_through_a_view_that_gets_no_gradient_holds_nobody_up():
-    """What was made of the base before is still reached; with a gradient the write counts.
+    """Uses of the base before it are still reached; with a gradient the write counts.
 
     Rule: write/rewrites-the-base.
     """
