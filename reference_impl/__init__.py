@@ -147,7 +147,7 @@ _FROM_NN = (
 autograd.torch = sys.modules[__name__]
 
 newaxis = None
-for _name, _function in (legacy.LEGACY | settings.FUNCTIONS | foreach.FUNCTIONS | FUNCTIONS).items():
+for _name, _function in (legacy.FUNCTIONS | settings.FUNCTIONS | foreach.FUNCTIONS | FUNCTIONS).items():
     globals().setdefault(_name, _function)
 
 # These need the namespace's functions.

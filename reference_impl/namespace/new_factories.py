@@ -19,12 +19,12 @@ from reference_impl.namespace.factories import (
     shape_of,
     tensor,
 )
-from reference_impl.namespace.legacy import legacy
+from reference_impl.namespace.legacy import new_like
 
 
-def new(self: Tensor, *given: Any) -> Tensor:
+def new(self: Tensor, *given: Any, **named: Any) -> Tensor:
     """A leaf of this dtype on this device: from a sequence, or of a size."""
-    return legacy(self.dtype, place_of(self))(*(given or (0,)))
+    return new_like(self, given, named)
 
 
 def _new(value: Any) -> Callable[..., Tensor]:

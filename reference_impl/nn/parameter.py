@@ -26,7 +26,7 @@ _repr = METHODS["__repr__"]
 class Parameter(Tensor):
     """A leaf on another tensor's memory that modules register on assignment.
 
-    Raises TypeError if ``data`` is no tensor."""
+    Raises AttributeError if ``data`` is no tensor."""
 
     __slots__ = ()
     _fills_itself = True
@@ -35,7 +35,7 @@ class Parameter(Tensor):
         if data is None:
             data = empty(0)
         if not isinstance(data, Tensor):
-            raise TypeError(f"a parameter is made of a tensor, not of {type(data).__name__}")
+            raise AttributeError(f"'{type(data).__name__}' object has no attribute 'detach'")
         alias = data.detach() if by("nn/parameter-shares") else wrap(array_of(data).copy())
         become(self, alias)
         if isinstance(data, ZeroTensor):

@@ -53,7 +53,7 @@ class PerParameter(Optimizer):
                 pass
 
     def _step(self, update: Update, group: dict[str, Any]) -> Iterator[None]:
-        """Change one parameter, in the parts that PyTorch does for all at once where it steps them together."""
+        """Change one parameter, in parts that PyTorch does for all at once where it steps them together."""
         x, g, state = update
         if not state:
             state |= {"step": counter()} | self.begun(x, group)

@@ -255,3 +255,18 @@ def complex_numbers_are_made_of_floats():
     with refused("op/complex-is-made-of-floats"):
         torch.complex(x, x + 1j)
     assert torch.complex(x, x).tolist() == [1 + 1j]
+
+
+def the_old_constructor_takes_no_flag():
+    """torch.Tensor() has neither dtype nor requires_grad: torch.tensor() has. Rule: op/arguments."""
+    with refused("op/arguments"):
+        torch.Tensor([1.0], requires_grad=True)
+    with refused("op/arguments"):
+        torch.Tensor([1.0], dtype=torch.float64)
+    with refused("op/arguments"):
+        torch.Tensor([1.0]).new([1.0], requires_grad=True)
+    x = torch.Tensor([1.0], device="cpu")
+    assert x.requires_grad is False and x.is_leaf is True
+    y = torch.tensor([1.0], requires_grad=True)
+    z = torch.Tensor(y)
+    assert z.requires_grad is True and z.is_leaf is False
