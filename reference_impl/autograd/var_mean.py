@@ -8,6 +8,8 @@ from reference_impl.autograd.function import Function, FunctionNode
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.like_operands import like_its_operands
+from reference_impl.namespace.spread_arguments import spread_arguments
+from specs.ops.helpers import axes_of
 
 
 class _Spread(Function):
@@ -42,36 +44,24 @@ def _node(measure: str) -> type[Function]:
 _NODES = {measure: _node(measure) for measure in ("var", "std")}
 
 
-def _both(
-    measure: str,
-    x: Tensor,
-    dim: Any = None,
-    unbiased: bool | None = None,
-    keepdim: bool = False,
-    correction: float | None = None,
-) -> Any:
-    if isinstance(dim, bool):
-        dim, unbiased = None, dim
-    if correction is None:
-        correction = 1 if unbiased is None else int(unbiased)
-    ndim = x.ndim
-    given = range(ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
-    dims = tuple(d % ndim for d in given) if ndim else ()
-    if not ndim:
-        return getattr(x, measure)(correction=correction), x.mean()
-    return _NODES[measure].apply(x, measure, dims, {"correction": correction, "keepdim": keepdim})
+def _both(measure: str, x: Tensor, given: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    dim, how = spread_arguments(f"{measure}_mean", given, named)
+    if not x.ndim:
+        return getattr(x, measure)(dim, **how), x.mean(dim)
+    dims = axes_of((dim,) if isinstance(dim, int) else dim, x.ndim)
+    return _NODES[measure].apply(x, measure, dims, {"correction": 1, "keepdim": False} | how)
 
 
 @like_its_operands
-def var_mean(x: Tensor, *where: Any, **how: Any) -> tuple[Tensor, Tensor]:
+def var_mean(input: Tensor, *where: Any, **how: Any) -> tuple[Tensor, Tensor]:
     """Compute variance and mean."""
-    return _both("var", x, *where, **how)
+    return _both("var", input, where, how)
 
 
 @like_its_operands
-def std_mean(x: Tensor, *where: Any, **how: Any) -> tuple[Tensor, Tensor]:
+def std_mean(input: Tensor, *where: Any, **how: Any) -> tuple[Tensor, Tensor]:
     """Compute standard deviation and mean."""
-    return _both("std", x, *where, **how)
+    return _both("std", input, where, how)
 
 
 FUNCTIONS: dict[str, Any] = {"std_mean": std_mean, "var_mean": var_mean}

@@ -20,6 +20,7 @@ from reference_impl.core.tensor import Tensor
 from reference_impl.fidelity.batched import check_shape_known
 from reference_impl.namespace.index_functions import filling
 from reference_impl.namespace.like_operands import like_its_operands
+from reference_impl.namespace.spread_arguments import with_unbiased
 from specs.errors import need_kernel
 from specs.ops import cat as joining
 from specs.ops.helpers import axis_of
@@ -204,22 +205,6 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     return tuple(g.transpose(0, 1) if indexing == "xy" and len(shape) > 1 else g for g in grids)
 
 
-def _unbiased(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Add the ``unbiased`` flag, which stands for a correction of 1 or 0, to ``var`` or ``std``."""
-
-    def measure(
-        x: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, **how: Any
-    ) -> Tensor:
-        if isinstance(dim, bool):
-            dim, unbiased = None, dim
-        if unbiased is not None:
-            how["correction"] = int(unbiased)
-        dim, keepdim = how.pop("axis", dim), how.pop("keepdims", keepdim)  # numpy's names of them
-        return function(x, dim, keepdim=keepdim, **how)
-
-    return measure
-
-
 def _with_dtype(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """Add the ``dtype`` argument, to which the operand is cast first, to a reduction."""
 
@@ -309,8 +294,8 @@ FUNCTIONS: dict[str, Any] = {
 
 WRAPPED: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("index_fill", "index_fill_"), filling),
-    "var": _unbiased,
-    "std": _unbiased,
+    "var": with_unbiased,
+    "std": with_unbiased,
     "clamp": _bounded,
     "clamp_": _bounded,
     "norm": _by_name,

@@ -207,3 +207,28 @@ def a_value_that_fills_has_no_dimensions():
         x.fill_(b.cuda())
     x.fill_(a)
     assert x.tolist() == [3.0, 3.0] and x._version == 1
+
+
+def kernels_of_a_device_cast_for_themselves():
+    """On the CPU a copy is cast, which asks for the history of a view that may be used only where nothing is
+    recorded.
+
+    Rule: inference/alone-but-for-calls.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y, z = x.chunk(2)
+    with torch.inference_mode():
+        narrow = torch.tensor([3.0])
+        wide = torch.tensor([4.0], dtype=torch.float64)
+    z.data = narrow
+    z.copy_(narrow)
+    with refused("view/stale-tag-refused"):
+        wide + z
+    u = torch.tensor([1.0, 2.0], requires_grad=True, device="cuda")
+    v, w = u.chunk(2)
+    with torch.inference_mode():
+        narrow = torch.tensor([3.0], device="cuda")
+        wide = torch.tensor([4.0], dtype=torch.float64, device="cuda")
+    w.data = narrow
+    w.copy_(narrow)
+    assert (wide + w).tolist() == [7.0]
