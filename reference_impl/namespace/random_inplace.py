@@ -37,7 +37,8 @@ def _need(held: bool, text: str) -> None:
 
 def uniform_(x: Tensor, *bounds: float, generator: Generator | None = None, **named: float) -> Tensor:
     """Fill with uniform numbers in ``[from, to)``, by default ``[0, 1)``."""
-    low, high = (bounds + (0.0, 1.0)[len(bounds) :])[:2]
+    _check_bounds("uniform_", bounds, named)
+    low, high = bounds + (0.0, 1.0)[len(bounds) :]
     low, high = named.get("from", low), named.get("to", high)
     _need(low <= high, f"uniform_ expects to return a [from, to) range, but found from={low} > to={high}")
     return _written(x, "uniform", lambda shape: source(generator).uniform(low, high, shape))
@@ -80,6 +81,7 @@ def geometric_(x: Tensor, p: float, *, generator: Generator | None = None) -> Te
 
 def random_(x: Tensor, *bounds: int, generator: Generator | None = None, **named: int) -> Tensor:
     """Fill with integers in ``[from, to)``, by default all that the dtype represents without gaps."""
+    _check_bounds("random_", bounds, named)
     given = list(bounds)
     count = len(bounds) + len(named)
     high = named["to"] if "to" in named else given.pop() if given else _beyond(array_of(x).dtype)
@@ -89,6 +91,15 @@ def random_(x: Tensor, *bounds: int, generator: Generator | None = None, **named
         need_drawn_bounds(x.dtype, low, high)
     op = ("random", "random_below", "random_between")[count]
     return _written(x, op, lambda shape: source(generator).integers(low, high, shape))
+
+
+def _check_bounds(name: str, bounds: tuple[Any, ...], named: dict[str, Any]) -> None:
+    """Raise TypeError for more bounds than two, or a name that is none of theirs."""
+    for each in named:
+        if each not in ("from", "to"):
+            raise TypeError(f"{name}() got an unexpected keyword argument '{each}'")
+    if len(bounds) + len(named) > 2:
+        raise TypeError(f"{name}() takes from 0 to 2 positional arguments but {len(bounds)} were given")
 
 
 def _beyond(dtype: np.dtype) -> int:
