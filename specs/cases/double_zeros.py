@@ -102,3 +102,21 @@ def complex_numbers_are_tensors_among_zeros_without_memory():
     assert (z + 1j).item() == 1j and (w - 1j).tolist() == [-1j]
     with refused("op/zeros-are-not-read"):
         (z * 1j).tolist()
+
+
+def a_sum_with_zeros_without_memory_is_laid_out_as_the_other():
+    """It is a copy of that, in the dtype of both; of two of them nothing is copied.
+
+    Rule: op/zeros-are-not-read.
+    """
+    x = torch.tensor([[1.0, -2.0, 3.0], [4.0, 5.0, -6.0]], requires_grad=True)
+    (g,) = torch.autograd.grad(x.abs().sum(), x, create_graph=True)
+    (z,) = torch.autograd.grad(g.sum(), x)
+    other = torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], dtype=torch.float64).t()
+    y = z + other
+    w = other - z
+    assert y.stride() == (1, 2) and w.stride() == (1, 2)
+    assert y.tolist() == [[1.0, 3.0, 5.0], [2.0, 4.0, 6.0]] and w.tolist() == y.tolist()
+    with refused("op/zeros-are-not-read"):
+        (z + z).tolist()
+    assert (z + z + 1).tolist() == [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]

@@ -303,3 +303,13 @@ def maps_within_maps_tell_their_elements_apart():
         vmap(lambda y: vmap(lambda x: x.clone().mul_(y))(m))(m)
     with refused("functional/vmap-takes-no-numbers"):
         vmap(lambda y: vmap(lambda x: x * y.sum().item())(m))(m)
+
+
+def results_of_functions_are_mapped_as_those_of_ops():
+    """A variance and a mean stand for many as well. Rule: functional/vmap-writes-into-batched."""
+    m = torch.tensor([[1.0, 3.0], [3.0, 5.0]])
+    with refused("functional/vmap-writes-into-batched"):
+        torch.func.vmap(lambda x: torch.ones(()).mul_(torch.var_mean(x)[1]))(m)
+    assert torch.func.vmap(lambda x: torch.var_mean(x)[1])(m).tolist() == [2.0, 4.0]
+    assert torch.func.vmap(lambda x: torch.var_mean(x.sum(), correction=0)[1])(m).tolist() == [4.0, 8.0]
+    assert torch.func.vmap(lambda x: x * torch.std_mean(x, 0, True)[1])(m).shape == (2, 2)

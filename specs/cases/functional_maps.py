@@ -345,13 +345,3 @@ def numbers_need_no_tangent():
     assert torch.func.jvp(lambda x: x * scaled.apply(c, 3), (c,), (c,))[1].tolist() == [75.0, 108.0]
     with refused("forward/function-needs-a-jvp"):
         torch.func.jvp(lambda x: scaled.apply(x, 3), (c,), (c,))
-
-
-def results_of_functions_are_mapped_as_those_of_ops():
-    """A variance and a mean stand for many as well. Rule: functional/vmap-writes-into-batched."""
-    m = torch.tensor([[1.0, 3.0], [3.0, 5.0]])
-    with refused("functional/vmap-writes-into-batched"):
-        torch.func.vmap(lambda x: torch.ones(()).mul_(torch.var_mean(x)[1]))(m)
-    assert torch.func.vmap(lambda x: torch.var_mean(x)[1])(m).tolist() == [2.0, 4.0]
-    assert torch.func.vmap(lambda x: torch.var_mean(x.sum(), correction=0)[1])(m).tolist() == [4.0, 8.0]
-    assert torch.func.vmap(lambda x: x * torch.std_mean(x, 0, True)[1])(m).shape == (2, 2)

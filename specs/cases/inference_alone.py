@@ -298,3 +298,15 @@ def a_tensor_without_a_version_is_written_in_inference_mode():
     with refused("inference/write-outside-refused"):
         x.mul_(2.0)
     assert x.tolist() == [8.0, 14.0]
+
+
+def numbers_beside_inference_tensors_ask_nobody():
+    """They require no grad, and neither do the tensors. Rules: inference/copy-counts, inference/has-no-version."""
+    with torch.inference_mode():
+        x = torch.tensor([1.0, 2.0])
+    with refused("inference/has-no-version"):
+        x._version
+    assert (3 - x).tolist() == [2.0, 1.0] and (3 - x)._version == 0
+    assert (2**x).tolist() == [2.0, 4.0] and (2 / x).tolist() == [2.0, 1.0]
+    assert torch.where(x > 1, x, 2.0).tolist() == [2.0, 2.0]
+    assert x.clone()._version == 1 and x.requires_grad is False

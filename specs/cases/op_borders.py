@@ -237,3 +237,16 @@ def what_is_made_has_no_negative_size():
     with refused("op/new-sizes-are-not-negative"):
         torch.ones(2).repeat(-1)
     assert torch.ones(0, 2).repeat(3, 1).shape == (0, 2)
+
+
+def a_rounded_result_lies_as_its_operand():
+    """A column that lies as a row goes on doing so in float16 beside a number, as in any dtype.
+
+    Rule: op/half-rounds-once.
+    """
+    x = torch.tensor([[256.0], [1.0], [1.0]], dtype=torch.bfloat16)
+    assert x.sum().item() == 258.0
+    column = torch.tensor([[1.0, 2.0, 3.0]], dtype=torch.float16).t()
+    assert column.stride() == (1, 3)
+    assert (column * 2).stride() == (1, 3) and (column + column).stride() == (1, 1)
+    assert column.exp().stride() == (1, 1) and column.sum(1, keepdim=True).stride() == (1, 1)
