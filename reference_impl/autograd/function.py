@@ -123,10 +123,14 @@ class Function:
     def _call(cls, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[FunctionNode, Any, Any, Any]:
         """Return the node, the arguments as forward got them, its raw outputs, and those of the call."""
         separate = cls.setup_context is not Function.setup_context
+        if kwargs and not by("function/keywords-have-a-place"):
+            raise TypeError("apply() takes no keyword arguments")
         if separate:
             bound = inspect.signature(cls.forward).bind(*args, **kwargs)
             bound.apply_defaults()
             args, kwargs = bound.args, bound.kwargs
+            if kwargs and not by("function/keywords-have-a-place"):
+                kwargs = {}
         if STATE.transforms:
             cls._check_transforms(separate, args)
         if kwargs:

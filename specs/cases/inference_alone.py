@@ -301,7 +301,10 @@ def a_tensor_without_a_version_is_written_in_inference_mode():
 
 
 def numbers_beside_inference_tensors_ask_nobody():
-    """They require no grad, and neither do the tensors. Rules: inference/copy-counts, inference/has-no-version."""
+    """They require no grad, and neither do the tensors.
+
+    Rules: inference/copy-counts, inference/has-no-version.
+    """
     with torch.inference_mode():
         x = torch.tensor([1.0, 2.0])
     with refused("inference/has-no-version"):
