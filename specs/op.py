@@ -5,7 +5,6 @@ its name. ``specs/kind.py`` explains the words of fields and annotations, ``spec
 
     @op(inplace=True, node="MulBackward0", dtypes="promote")
     def mul(x: Tensor, y):
-        \"\"\"Elementwise product; each operand is saved for the other's gradient.\"\"\"
         return np.multiply(x, y)
 
     mul.wrt(x=lambda g, y: g.mul(y), y=lambda g, x: g.mul(x))
@@ -89,6 +88,7 @@ class Op:
     zero: str = ""  # what it makes of a ZeroTensor: see ZERO_TENSORS
     casts_out: bool = True  # `out=` may have another dtype; default: unless "keep" or "same"
     crosses: bool = False  # operands on other devices are copied over
+    iterates: bool | None = None  # takes a number of the CPU beside others; default: if its layout is theirs
     on_cpu: tuple[str, ...] = ()  # indices and single elements that may be on the CPU, while others are not
     beside_first: bool = False  # its result is made on the first operand's device, whatever the others'
     checks_first: bool | Callable[..., None] = False  # what is refused before devices are compared

@@ -66,7 +66,7 @@ def _check(
 ) -> None:
     """Refuse operands on several devices. Elementwise ops check shapes first, most others devices."""
     op = kernel.op
-    elementwise = op._layout is not None
+    elementwise = op._layout is not None if op.iterates is None else op.iterates
     numbers = 0
     for at, x in enumerate(operands):
         if not isinstance(x, Tensor) or (here := place_of(x)) is place:

@@ -10,6 +10,7 @@ from reference_impl.base import dtypes
 from reference_impl.base.device import CPU, place_of
 from reference_impl.base.rules import refuse_by
 from reference_impl.base.session import STATE
+from reference_impl.base.size import Size
 from reference_impl.core import extension_points
 from reference_impl.core.access import array_of, storage_of
 from reference_impl.core.tensor import Tensor
@@ -99,6 +100,25 @@ def truth(self: Tensor) -> bool:
 
 PROPERTIES: dict[str, Any] = {"dtype": property(dtype), "ndim": property(dim)}
 """The attributes that are no methods, by name."""
+
+
+def broadcast_shapes(*shapes: Any) -> Size:
+    """The shape that shapes broadcast to.
+
+    Raises RuntimeError if they do not."""
+    together: list[int] = []
+    for at, shape in enumerate((s,) if isinstance(s, int) else tuple(s) for s in shapes):
+        together = [1] * (len(shape) - len(together)) + together
+        for back in range(-1, -1 - len(shape), -1):
+            if 1 not in (shape[back], together[back]) and shape[back] != together[back]:
+                raise RuntimeError(
+                    f"Attempting to broadcast a dimension of length {shape[back]} at {back}! Mismatching "
+                    f"argument at index {at} had {shape}; but expected shape should be broadcastable to "
+                    f"{together}"
+                )
+            together[back] = shape[back] if together[back] == 1 else together[back]
+    return Size(together)
+
 
 METHODS: dict[str, Any] = {
     "__bool__": truth, "__len__": length, "dim": dim, "is_complex": is_complex,

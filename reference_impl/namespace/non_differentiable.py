@@ -15,12 +15,12 @@ from reference_impl.base import dtypes
 from reference_impl.base.dtypes import dtype
 from reference_impl.base.rules import refuse_by
 from reference_impl.base.session import STATE
-from reference_impl.base.size import Size
 from reference_impl.core.access import array_of, make_output_of
 from reference_impl.core.graph import NotImplementedNode, gradient_edge
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.fidelity.batched import check_compared, marking
 from reference_impl.namespace import geometry
+from reference_impl.namespace.meeting import Numbers, meeting
 from specs.errors import need_kernel
 from specs.ops.helpers import axes_of, axis_of
 from specs.signature import clash
@@ -288,45 +288,40 @@ def triu_indices(row: int, col: int, offset: int = 0, **_: Any) -> Tensor:
     return tensor_of(np.stack(np.triu_indices(row, offset, col)))
 
 
-def broadcast_shapes(*shapes: Any) -> Size:
-    """The shape that shapes broadcast to.
-
-    Raises RuntimeError if they do not."""
-    together: list[int] = []
-    for at, shape in enumerate((s,) if isinstance(s, int) else tuple(s) for s in shapes):
-        together = [1] * (len(shape) - len(together)) + together
-        for back in range(-1, -1 - len(shape), -1):
-            if 1 not in (shape[back], together[back]) and shape[back] != together[back]:
-                raise RuntimeError(
-                    f"Attempting to broadcast a dimension of length {shape[back]} at {back}! Mismatching "
-                    f"argument at index {at} had {shape}; but expected shape should be broadcastable to "
-                    f"{together}"
-                )
-            together[back] = shape[back] if together[back] == 1 else together[back]
-    return Size(together)
-
-
+_ITERATING: dict[str, Any] = {
+    "isclose": isclose, "allclose": allclose, "bitwise_and": _bits(np.bitwise_and),
+    "bitwise_or": _bits(np.bitwise_or), "bitwise_xor": _bits(np.bitwise_xor),
+    "bitwise_left_shift": _bits(np.left_shift), "bitwise_right_shift": _bits(np.right_shift),
+}  # fmt: skip
+"""Functions whose kernels iterate over elements."""
+_LOGICAL: dict[str, Any] = {
+    "logical_and": _map(np.logical_and), "logical_or": _map(np.logical_or),
+    "logical_xor": _map(np.logical_xor),
+}  # fmt: skip
+"""Functions that do so and write into a tensor beside the first one."""
+_OTHERS: dict[str, Any] = {
+    "equal": equal, "nextafter": _map(np.nextafter, "biuc"), "gcd": _map(np.gcd, "bfcV"),
+    "lcm": _map(np.lcm, "bfcV"), "bincount": bincount,
+}  # fmt: skip
 BOTH: dict[str, Any] = {
-    "equal": equal, "isclose": isclose, "allclose": allclose, "all": _found(np.all), "any": _found(np.any),
+    "all": _found(np.all), "any": _found(np.any),
     "argmax": _position(np.argmax), "argmin": _position(np.argmin), "argsort": argsort,
     "isnan": _map(np.isnan), "isinf": _map(np.isinf), "isfinite": _map(np.isfinite),
     "isposinf": _infinite(np.isposinf), "isneginf": _infinite(np.isneginf), "isreal": _map(np.isreal),
-    "signbit": _map(np.signbit, "c"), "logical_and": _map(np.logical_and), "logical_or": _map(np.logical_or),
-    "logical_xor": _map(np.logical_xor), "logical_not": _map(np.logical_not),
-    "bitwise_and": _bits(np.bitwise_and), "bitwise_or": _bits(np.bitwise_or),
-    "bitwise_xor": _bits(np.bitwise_xor), "bitwise_not": bitwise_not, "nextafter": _map(np.nextafter, "biuc"),
-    "gcd": _map(np.gcd, "bfcV"), "lcm": _map(np.lcm, "bfcV"),
-    "bitwise_left_shift": _bits(np.left_shift), "bitwise_right_shift": _bits(np.right_shift),
-    "bincount": bincount, "histc": histc, "_invert": _invert,
+    "signbit": _map(np.signbit, "c"), "logical_not": _map(np.logical_not), "bitwise_not": bitwise_not,
+    "histc": histc, "_invert": _invert,
+    **{name: meeting(function, Numbers.ANY) for name, function in _ITERATING.items()},
+    **{name: meeting(function, Numbers.LATER) for name, function in _LOGICAL.items()},
+    **{name: meeting(function) for name, function in _OTHERS.items()},
 }  # fmt: skip
 """Functions that are methods too, by name."""
 
 FUNCTIONS: dict[str, Any] = {
     "is_tensor": is_tensor, "is_floating_point": geometry.is_floating_point,
     "is_complex": geometry.is_complex, "numel": geometry.numel, "result_type": result_type,
-    "promote_types": promote_types, "can_cast": can_cast, "isin": isin, "searchsorted": searchsorted,
-    "bucketize": bucketize, "tril_indices": tril_indices, "triu_indices": triu_indices,
-    "broadcast_shapes": broadcast_shapes,
+    "promote_types": promote_types, "can_cast": can_cast, "isin": meeting(isin),
+    "searchsorted": meeting(searchsorted), "bucketize": meeting(bucketize), "tril_indices": tril_indices,
+    "triu_indices": triu_indices, "broadcast_shapes": geometry.broadcast_shapes,
 }  # fmt: skip
 """Functions that are not methods, by name."""
 

@@ -55,7 +55,7 @@ def _dist_slope(g: Any, x: Any, y: Any, out: Any, p: float) -> Any:
     return backward(g, x.sub(y), out, p, (), False)
 
 
-@op(node="DistBackward0", **_FACTS)
+@op(node="DistBackward0", iterates=True, **_FACTS)
 def dist(x: Tensor, y: Tensor, p: Scalar = 2) -> Any:
     """The p-norm of the difference."""
     if x.dtype.kind == "b":

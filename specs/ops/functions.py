@@ -150,6 +150,7 @@ deg2rad.wrt(x=lambda g: g.mul_scalar(_DEGREE))
     ulp=4,
     domain="moderate",
     grows="adds",
+    iterates=False,
 )
 def logaddexp(x: Tensor, y: Tensor):
     """``log(exp(x) + exp(y))``, without overflow on the way."""

@@ -213,7 +213,14 @@ _huber.wrt(
 )
 
 
-@op(node="SmoothL1LossBackward0", torch_names={"y": "target"}, lacks="biuc", kernel="smooth_l1", **_FACTS)
+@op(
+    node="SmoothL1LossBackward0",
+    torch_names={"y": "target"},
+    lacks="biuc",
+    kernel="smooth_l1",
+    iterates=True,
+    **_FACTS,
+)
 def _smooth_l1(x: Tensor, y: Tensor, reduction: Reduction, beta: Scalar) -> Any:
     """Half the square of differences over ``beta`` below it, linear beyond."""
     z = np.abs(x - y)
