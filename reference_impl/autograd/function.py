@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any, ClassVar
 
-from reference_impl.autograd.function_node import FunctionCtx, FunctionNode, as_tuple
+from reference_impl.autograd.function_node import FunctionCtx, FunctionNode, as_tuple, made_beside
 from reference_impl.base.modes import no_grad
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
@@ -74,6 +74,8 @@ class Function:
         """
         refuse_by("forward/function-needs-a-jvp")
 
+    _computes_on_arrays: ClassVar[bool] = False
+    """True of functions of PyTorch's own whose results do not say where they are."""
     generate_vmap_rule: ClassVar[bool] = False
 
     @staticmethod
@@ -136,7 +138,8 @@ class Function:
         if kwargs:
             args = _in_their_places(cls.forward, args, kwargs)
         node = cls._backward_cls(args)
-        with no_grad() if by("function/forward-records-nothing") else nullcontext():
+        recording = no_grad() if by("function/forward-records-nothing") else nullcontext()
+        with recording, made_beside(cls, args):
             output = cls.forward(*args) if separate else cls.forward(node, *args)
             if separate:
                 cls.setup_context(node, args, output)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
 import numpy as np
@@ -66,6 +67,13 @@ class FunctionCtx:
         self.materialize_grads = value
 
 
+def made_beside(function: Any, given: Sequence[Any]) -> AbstractContextManager[None]:
+    """Have a function that computes on arrays make tensors on the device of the first that it is given."""
+    if not (STATE.devices and function._computes_on_arrays):
+        return nullcontext()
+    return making_on(next((place_of(x) for x in given if isinstance(x, Tensor)), None))
+
+
 class FunctionNode(FunctionCtx, Node):
     """The node behind the outputs of a call, and the context of the call."""
 
@@ -126,7 +134,7 @@ class FunctionNode(FunctionCtx, Node):
     def apply(self, grads: list[Tensor | None], task: RunningTask) -> list[Tensor | None]:
         given = [g if g is not None else self._undefined(number) for number, g in enumerate(grads)]
         by("function/backward-gives-the-gradients")
-        with user_code():
+        with user_code(), made_beside(self._forward_cls, given):
             results = as_tuple(self._forward_cls._backward()(self, *given))
         count = len(self._tensors)
         if len(results) > count and all(result is None for result in results[count:]):

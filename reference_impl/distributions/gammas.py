@@ -53,6 +53,8 @@ def _not_twice(what: str) -> None:
 
 
 class _StandardGamma(Function):
+    _computes_on_arrays = True
+
     @staticmethod
     def forward(ctx: Any, concentration: Tensor) -> Any:
         numbers = source(None).standard_gamma(array_of(concentration).astype(np.float64))
@@ -73,6 +75,8 @@ _StandardGamma._backward_cls = type(
 
 
 class _Dirichlet(Function):
+    _computes_on_arrays = True
+
     @staticmethod
     def forward(ctx: Any, concentration: Tensor) -> Any:
         numbers = source(None).standard_gamma(array_of(concentration).astype(np.float64))

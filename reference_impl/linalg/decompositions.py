@@ -48,6 +48,8 @@ def _without_diagonal(x: Tensor) -> Tensor:
 
 @node_named("LinalgSlogdetBackward0")
 class _Slogdet(Function):
+    _computes_on_arrays = True
+
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Any:
         sign, log = np.linalg.slogdet(array_of(x))
@@ -65,6 +67,8 @@ class _Slogdet(Function):
 
 @node_named("LinalgEighBackward0")
 class _Eigh(Function):
+    _computes_on_arrays = True
+
     @staticmethod
     def forward(ctx: Any, x: Tensor, lower: Any) -> Any:
         found = np.linalg.eigh(array_of(x), lower)
@@ -82,6 +86,8 @@ class _Eigh(Function):
 
 @node_named("LinalgSvdBackward0")
 class _Svd(Function):
+    _computes_on_arrays = True
+
     @staticmethod
     def forward(ctx: Any, x: Tensor, full: bool) -> Any:
         u, s, vh = (wrap(by_column(part) if part.ndim > 1 else part)
@@ -132,6 +138,8 @@ def _skew(x: Tensor) -> Tensor:
 
 @node_named("LinalgQrBackward0")
 class _Qr(Function):
+    _computes_on_arrays = True
+
     @staticmethod
     def forward(ctx: Any, x: Tensor, mode: Any) -> Any:
         q, r = (wrap(by_column(factor)) for factor in np.linalg.qr(array_of(x), mode))

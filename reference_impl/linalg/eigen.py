@@ -24,6 +24,8 @@ _LU_FACTOR: Any = return_type("linalg_lu_factor", ("LU", "pivots"))
 
 @node_named("LinalgEigBackward0")
 class _Eig(Function):
+    _computes_on_arrays = True
+
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Any:
         array = array_of(x)
@@ -70,6 +72,8 @@ def eigvals(A: Tensor) -> Tensor:
 
 @node_named("LinalgLstsqBackward0")
 class _Lstsq(Function):
+    _computes_on_arrays = True
+
     @staticmethod
     def forward(ctx: Any, a: Tensor, b: Tensor) -> Any:
         left, right = array_of(a), array_of(b)

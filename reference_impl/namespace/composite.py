@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from reference_impl.base.device import place_of
 from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
@@ -195,8 +196,13 @@ def diag(x: Tensor, diagonal: int = 0) -> Tensor:
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     """Expand each vector over the grid of all."""
     given = tuple(tensors[0]) if len(tensors) == 1 and not isinstance(tensors[0], Tensor) else tensors
+    for what, of in (("device", place_of), ("dtype", lambda x: x.dtype)):
+        if any(of(x) is not of(given[0]) for x in given):
+            raise RuntimeError(f"meshgrid expects all tensors to have the same {what}")
     if any(x.ndim > 1 for x in given):
         raise RuntimeError("torch.meshgrid: Expected 0D or 1D tensor in the tensor list")
+    if indexing not in ("xy", "ij"):
+        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     shape = tuple(x.numel() for x in given)
     grids = [
         x.view(tuple(-1 if d == n else 1 for d in range(len(shape)))).expand(shape)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from reference_impl.base.device import place_of
 from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
@@ -146,6 +147,8 @@ def _repeated(x: Tensor, repeats: Any, dim: int | None) -> Tensor:
         x, dim = x.flatten(), 0
     if isinstance(repeats, Tensor):
         counts = np.broadcast_to(array_of(repeats), (array_of(x).shape[dim],))
+        if place_of(repeats) is not place_of(x):
+            refuse_by("device/one-for-all", first=place_of(repeats), other=place_of(x))
         return x.index_select(dim, wrap(np.repeat(np.arange(len(counts)), counts)))
     axis = axis_of(dim, x.ndim)
     shape = array_of(x).shape

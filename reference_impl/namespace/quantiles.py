@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl.base import dtypes
+from reference_impl.base.device import place_of
 from reference_impl.base.not_modelled import NotModelled
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.access import array_of
@@ -67,6 +68,8 @@ def _need_shares(x: Tensor, q: Any, shares: np.ndarray) -> None:
             raise RuntimeError("quantile() q must be a scalar or 1D tensor")
         if q.dtype is not x.dtype:
             raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
+        if place_of(q) is not place_of(x):
+            raise RuntimeError("quantile() q tensor must be on the same device as the input tensor")
         if ((shares < 0) | (shares > 1)).any():
             raise RuntimeError("quantile() q values must be in the range [0, 1]")
     elif not 0 <= q <= 1:

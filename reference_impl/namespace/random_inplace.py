@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from reference_impl.base.device import making_on, place_of
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.fidelity.batched import check_random_operands, check_random_write, drawn_anew
@@ -145,7 +146,9 @@ def poisson(x: Tensor, generator: Generator | None = None) -> Tensor:
     array = array_of(x)
     need_kernel("poisson", array, "biuc")
     _need(bool((array >= 0).all()), "invalid Poisson rate, expected rate to be non-negative")
-    return x._poisson_drawn(wrap(np.asarray(source(generator).poisson(array)).astype(array.dtype)))
+    with making_on(place_of(x)):
+        drawn = wrap(np.asarray(source(generator).poisson(array)).astype(array.dtype))
+    return x._poisson_drawn(drawn)
 
 
 def _ones(chances: np.ndarray, generator: Generator | None) -> np.ndarray:

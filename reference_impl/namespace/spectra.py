@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from reference_impl.base.device import place_of
 from reference_impl.base.dtypes import bfloat16, float16
 from reference_impl.base.not_modelled import refuse_unless_default
 from reference_impl.base.rules import refuse_by
@@ -113,7 +114,7 @@ def istft(
     size = n_fft if win_length is None else win_length
     whole = _whole_window("istft", window, size, n_fft, x.detach().real)
     if whole is None:
-        whole = ones(n_fft, dtype=x.dtype)
+        whole = ones(n_fft, dtype=x.dtype, device=place_of(x))
         whole = whole.real if whole.is_complex() else whole
     pairs = x.view_as_real()
     dims, count = pairs.ndim, pairs.shape[-2]

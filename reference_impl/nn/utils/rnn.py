@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reference_impl.base import dtypes
+from reference_impl.base.device import making_on, place_of
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.factories import as_tensor
@@ -98,8 +99,9 @@ def pack_padded_sequence(
             )
     else:
         at = np.argsort(-sizes, kind="stable")
-        order = wrap(at.copy())
-        unsorted = order.new_zeros(order.shape).scatter_(0, order, wrap(np.arange(batch)))
+        with making_on(place_of(input)):
+            order, places = wrap(at.copy()), wrap(np.arange(batch))
+        unsorted = order.new_zeros(order.shape).scatter_(0, order, places)
         input, sizes = input.index_select(0 if batch_first else 1, order), sizes[at]
     counts = [int((sizes > t).sum()) for t in range(int(sizes[0]))]
     data = input._pack_padded(counts=tuple(counts), batch_first=batch_first)
