@@ -136,7 +136,7 @@ diagonal_scatter.wrt(
 )
 
 
-@op(node="IndexFillBackward1", inplace=True, batched_write="index_fill_", **_FACTS)
+@op(node="IndexFillBackward1", inplace=True, batched_write="index_fill_", on_cpu=("value",), **_FACTS)
 def _index_fill_tensor(x: Tensor, index: Vector, value: Tensor, *, dim: Dim) -> Any:
     """``x`` with a tensor's only element in the slices that ``index`` names."""
     out = x.copy()
