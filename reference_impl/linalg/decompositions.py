@@ -55,13 +55,17 @@ class _Slogdet(Function):
         sign, log = np.linalg.slogdet(array_of(x))
         found = wrap(np.asarray(sign)), wrap(np.asarray(log))
         ctx.save_for_backward(x, found[0])
+        ctx.set_materialize_grads(False)
         return found
 
     @staticmethod
-    def backward(ctx: Any, g_sign: Tensor, g: Tensor) -> Any:
+    def backward(ctx: Any, g_sign: Tensor | None, g: Tensor | None) -> Any:
         x, sign = ctx.saved_tensors
-        if x.is_complex():
-            g = g.sub(g_sign.conj().mul(sign).imag.mul(1j))
+        if x.is_complex() and g_sign is not None:
+            turned = g_sign.conj().mul(sign).imag.mul(-1j)
+            g = turned if g is None else g.add(turned)
+        if g is None:
+            return None
         return x._linalg_inv().mH.mul(g.unsqueeze(-1).unsqueeze(-1))
 
 
