@@ -100,7 +100,7 @@ torch.set_default_tensor_type("torch.FloatTensor"), torch.Tensor([1.0]).dtype
 
 
 def found(side: Any, expression: str) -> str:
-    """What an expression prints as, or the built-in kind of its error."""
+    """The text of an expression's result, or the built-in kind of its error."""
     names = {
         "torch": side,
         "np": np,

@@ -73,7 +73,7 @@ def cases() -> list[tuple[str, tuple[tuple[int, ...], ...], str]]:
 
 
 def found(side: Any, device: str, text: str, shapes: Any, share: str) -> Any:
-    """Where a result and the gradients are, or that they are refused."""
+    """The places of a result and its gradients, or that they are refused."""
     operands = {}
     for n, (name, shape) in enumerate(zip("xyz", shapes, strict=False)):
         x = side.tensor(np.resize(np.roll(NUMBERS, -5 * n), shape).tolist())
