@@ -17,6 +17,7 @@ from reference_impl.base.modes import no_grad
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.base.version_counter import UNTRACKED
+from reference_impl.core import extension_points
 from reference_impl.core.graph import Node, grad_accumulator
 from reference_impl.core.tensor import Tensor, alias, wrap
 from specs.active_rules import user_code
@@ -111,6 +112,7 @@ class SavedVariableHooks:
         self.node = None if saved.is_leaf or saved.is_output else tensor.grad_fn
         self.unpack_hook = unpack
         version = given._version_counter[0]
+        extension_points.on_hook_call()
         with no_grad() if by("saved_hooks/pack-records-nothing") else nullcontext(), user_code():
             self.packed = pack(given)
         if given._version_counter[0] != version:
@@ -121,6 +123,7 @@ class SavedVariableHooks:
         """Return the result of the unpack hook, with the history, or the flag, of the saved tensor."""
         history = node if self.node is None and not saved.is_leaf else self.node
         by("saved_hooks/asked-each-time")
+        extension_points.on_hook_call()
         with user_code():
             data = self.unpack_hook(self.packed)
         if not isinstance(data, Tensor):

@@ -196,6 +196,19 @@ def test_what_is_open_is_so_in_one_program():
     kept.close()
 
 
+def test_what_is_unpacked_on_another_device_is_in_no_order_with_hooks():
+    """Each device has a thread: one calls the hook of a leaf, the other one unpacks what was saved."""
+    x, y = torch.tensor(2.0, requires_grad=True), torch.tensor(3.0, requires_grad=True)
+    there = x.cuda()
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t.detach(), lambda t: t):
+        z = there.abs()
+    y.register_hook(lambda g: -g)
+    torch.autograd.backward([y, z])
+    assert STATE.unordered_hooks == ["AbsBackward0"]
+    torch.autograd.backward([y])
+    assert not STATE.unordered_hooks
+
+
 @needs_standin
 @pytest.mark.parametrize(("more", "told"), [("", True), ("c = torch.ones(2)\n", False)])
 def test_ages_are_told_where_threads_number_in_one_row(more, told):
