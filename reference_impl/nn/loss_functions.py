@@ -180,17 +180,14 @@ def nll_loss(
         input, target = input.unsqueeze(0), target.reshape((1,))
     if not input.ndim:
         raise ValueError("Expected 1 or more dimensions (got 0)")
+    targets = target.shape[0] if target.ndim else 0
+    if input.shape[0] != targets:
+        refuse_by("nn/a-target-for-each-input", inputs=input.shape[0], targets=targets)
     classes = input.shape[1]
-    if target.ndim == 0:
-        target = target.reshape((1,))
     if weight is not None and weight.numel() != classes:
         raise RuntimeError(
             f"weight tensor should be defined either for all {classes} classes or no classes but got weight "
             f"tensor of shape: {list(weight.shape)}"
-        )
-    if input.ndim == 2 and input.shape[0] != target.shape[0]:
-        raise ValueError(
-            f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({target.shape[0]})."
         )
     if input.ndim > 2 and tuple(target.shape) != (input.shape[0], *input.shape[2:]):
         raise RuntimeError(

@@ -2,6 +2,7 @@
 
 import torch
 
+from specs.case import refused
 from specs.cases._measures import graded, wave
 
 
@@ -191,3 +192,17 @@ def losses_are_weighted_and_named():
     ) == ("mean", 1.0, 1.0, False, 1e-06)
     m.delta, m.reduction = 0.25, "sum"
     assert graded(m(x, y), x) == [(), 2.5413, -2.2297]
+
+
+def a_loss_of_classes_wants_a_target_for_each_input():
+    """One index is none for a batch. Rule: nn/a-target-for-each-input."""
+    x = torch.tensor([[1.0, 2.0, 3.0], [3.0, 1.0, 2.0]], requires_grad=True)
+    with refused("nn/a-target-for-each-input"):
+        torch.nn.functional.cross_entropy(x, torch.tensor([2]))
+    with refused("nn/a-target-for-each-input"):
+        torch.nn.functional.nll_loss(x, torch.tensor(2))
+    with refused("nn/a-target-for-each-input"):
+        torch.nn.functional.cross_entropy(x.unsqueeze(2), torch.tensor([[2]]))
+    y = torch.nn.functional.nll_loss(x, torch.tensor([2, 0]))
+    z = torch.nn.functional.nll_loss(x[0], torch.tensor(1))
+    assert y.item() == -3.0 and z.item() == -2.0
