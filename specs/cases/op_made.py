@@ -259,6 +259,7 @@ def complex_numbers_are_made_of_floats():
 
 def the_old_constructor_takes_no_flag():
     """torch.Tensor() has neither dtype nor requires_grad: torch.tensor() has. Rule: op/arguments."""
+    made = []
     with refused("op/arguments"):
         torch.Tensor([1.0], requires_grad=True)
     with refused("op/arguments"):
@@ -268,5 +269,5 @@ def the_old_constructor_takes_no_flag():
     x = torch.Tensor([1.0], device="cpu")
     assert x.requires_grad is False and x.is_leaf is True
     y = torch.tensor([1.0], requires_grad=True)
-    z = torch.Tensor(y)
-    assert z.requires_grad is True and z.is_leaf is False
+    made += [torch.Tensor(y)]
+    assert made[0].requires_grad is True and made[0].is_leaf is False
