@@ -26,7 +26,9 @@ from specs.rule import CHANGING_RELEASES, RULES
 from together import together
 
 ROOT = Path(__file__).parents[2]
-MARKS = ("by", "refuse", "refuse_by", "warn", "warn_once", "warn_or_hold", "count_birth")
+MARKS = (
+    "by", "refuse", "refuse_by", "warn", "warn_once", "warn_or_hold", "count_birth", "need_late_kernel",
+)  # fmt: skip
 
 
 def _chosen(values: list[ast.expr]) -> set[str]:
