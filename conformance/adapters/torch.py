@@ -60,14 +60,14 @@ class Torch(TorchShaped):
         self.count, self.cpu_alone = count, not count
         self.device, self.lacking = device, lacking
         self.stands_for_cuda = device if device != "cpu" else "cuda"
-        self._threads = self._moved = False
+        self._threads = self._moved = self._between = False
         self._batch: BatchedCopy | None = None
         if device == "cuda":
             exactly(namespace.backends)
 
     def start(self) -> None:
         super().start()
-        self._threads = self._moved = False
+        self._threads = self._moved = self._between = False
         self.listed = self.namespace.Tensor.tolist
 
     def forget(self, values: Iterable[Any]) -> None:
@@ -104,7 +104,7 @@ class Torch(TorchShaped):
             function = standin.in_one_row(function)
         elif self.device == "cuda":
             return self._in_one_thread(function)
-        return self._watched(function)
+        return self._watched(function, "functional" in op)
 
     def _moving(self, function: Any) -> Any:
         """A function that takes tensors to a device."""
@@ -115,11 +115,14 @@ class Torch(TorchShaped):
 
         return called
 
-    def _watched(self, function: Any) -> Any:
-        """A function that may run the engine. With create_graph the threads of devices make nodes, too."""
+    def _watched(self, function: Any, between: bool) -> Any:
+        """A function that may run the engine. With create_graph the threads of devices make nodes, too, and
+        this one makes some ``between``, if it runs the engine more often.
+        """
 
         def called(*args: Any, **kwargs: Any) -> Any:
             self._threads = self._threads or bool(kwargs.get("create_graph"))
+            self._between = self._between or (between and self._moved)
             return function(*args, **kwargs)
 
         return called
@@ -190,6 +193,7 @@ class Torch(TorchShaped):
             return seen
         places = {str(x.device) for x in tensors.values()}
         in_one_row = self.device == standin.NAME and len(places) == 1 and not _numbered_twice(seen)
+        in_one_row = in_one_row and not self._between
         if places <= {"cpu"} or in_one_row:
             return seen
         return {name: (*facts[:_AGE], UNSEEN, *facts[_AGE + 1 :]) for name, facts in seen.items()}

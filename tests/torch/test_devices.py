@@ -196,6 +196,18 @@ def test_what_is_open_is_so_in_one_program():
     kept.close()
 
 
+@needs_standin
+def test_nodes_made_between_backwards_are_of_no_age_on_the_stand_in():
+    """jacobian() makes some where it was called, and those of the device do not count along."""
+    text = (
+        "import torch\na = torch.tensor(-2.0, device='cuda')\n"
+        "c = torch.autograd.functional.jacobian(lambda t: t * t, a, create_graph=True)\n"
+    )
+    seen = run(parse(text), TORCH).topology
+    assert seen is not None
+    assert seen["c"][TOPOLOGY.index("age")] is UNSEEN
+
+
 def test_what_is_unpacked_on_another_device_is_in_no_order_with_hooks():
     """Each device has a thread: one calls the hook of a leaf, the other one unpacks what was saved."""
     x, y = torch.tensor(2.0, requires_grad=True), torch.tensor(3.0, requires_grad=True)
