@@ -21,8 +21,6 @@ CURES: dict[str, str] = {
     r"input size)": "Give both the same shape: output.squeeze(1), or target.unsqueeze(1).",
     r"^result type \w+ can't be cast to the desired output type (Long|Int|Bool)": "Give the target as "
     "floats: target.float().",
-    r"^Expected input batch_size \(.*\) to match target batch_size": "Give scores of shape (N, classes) and "
-    "indices of shape (N,): scores.reshape(-1, classes) and target.reshape(-1) of sequences.",
     r"^cannot assign (module|parameters?|buffer) before Module.__init__\(\) call": "Call super().__init__() "
     "first of all in __init__().",
     r"expected input\[.*\] to have \d+ channels, but got \d+ channels instead": "Put the channels second, "

@@ -6,13 +6,14 @@ are judged in `campaign`.
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
 from conformance import adapters
-from conformance.adapters.capabilities import Capabilities
+from conformance.adapters.capabilities import DEVICE_VARIABLE, Capabilities
 from conformance.adapters.introduced import told_of
 from conformance.comparison.compare import Incomparable
 from conformance.comparison.judge import Decision, Judgement, judge
@@ -60,9 +61,10 @@ def preload_for(*sides: str) -> tuple[str, ...]:
 def meet_torch() -> None:
     """Have another process, which is to be started anyway, say what torch can do: it takes long to import.
 
-    Raises AdapterError as `adapters.load` does.
+    NB: not where devices are asked for, since this process builds the stand-in for all. Raises AdapterError
+    as `adapters.load` does.
     """
-    if TORCH in sys.modules:
+    if TORCH in sys.modules or os.environ.get(DEVICE_VARIABLE) != "cpu":
         return
     (told,) = survive(_told, [TORCH], preload=PRELOAD)
     if not isinstance(told, Died):

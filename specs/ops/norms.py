@@ -49,7 +49,7 @@ def _variance(x: np.ndarray, dim: Any, correction: Any, keepdim: bool) -> Any:
 
 
 def _variance_backward(g: Any, x: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
-    rest = _count(x.shape, dim) - (1 if correction is None else correction)
+    rest = _count(x.shape, dim) - correction
     mean = x.mean(dim, True) if dim else x.mean()
     if rest <= 0 and not (dim and x.shape):
         return g.mul(g.new_full((), math.nan).where(x.eq(mean), g.new_full((), math.inf)))

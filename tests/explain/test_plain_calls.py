@@ -13,7 +13,6 @@ CALLS = {
     "F.cross_entropy(x, torch.zeros(4, 1, dtype=torch.long))": "target.squeeze(1)",
     "F.cross_entropy(x, torch.zeros(4))": "target.long()",
     "F.cross_entropy(x, torch.zeros(4, 3, dtype=torch.long))": "class indices of shape (N,)",
-    "F.cross_entropy(x, torch.zeros(5, dtype=torch.long))": "scores.reshape(-1, classes)",
     "F.binary_cross_entropy_with_logits(x, torch.ones(4))": "output.squeeze(1)",
     "F.binary_cross_entropy(x, torch.ones(4))": "output.squeeze(1)",
     "nn.BatchNorm1d(3)(x[:1])": "eval()",
@@ -33,6 +32,14 @@ def test_a_call_that_refuses_what_it_is_given_has_a_cure(call: str) -> None:
     assert found.error is not None
     assert found.error.rule is None
     assert CALLS[call] in found.error.cure
+
+
+def test_a_loss_without_a_target_for_each_input_has_a_cure():
+    """That of its rule."""
+    found = explained(f"{BEGIN}F.cross_entropy(x, torch.zeros(5, dtype=torch.long))\n")
+    assert found.error is not None
+    assert found.error.rule == "nn/a-target-for-each-input"
+    assert "scores.reshape(-1, classes)" in found.error.cure
 
 
 def test_a_number_that_is_taken_for_a_tensor_is_traced():

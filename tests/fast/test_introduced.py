@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from conformance import adapters
+from conformance.adapters.capabilities import DEVICE_VARIABLE
 from conformance.adapters.errors import AdapterError
 from conformance.adapters.introduced import Introduced, told_of
 from conformance.grading.check import versions_of
@@ -37,6 +38,7 @@ def test_an_error_keeps_its_hint_on_its_way_from_another_process():
 def test_torch_is_met_in_another_process(monkeypatch):
     """Here it is imported, as for all tests; a process that has not goes by what it is told."""
     monkeypatch.setattr(adapters, "_introduced", {})
+    monkeypatch.setenv(DEVICE_VARIABLE, "cpu")
     monkeypatch.delitem(sys.modules, "torch")
     meet_torch()
     told = vars(adapters._introduced["torch"])
