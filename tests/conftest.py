@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Generator
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -46,11 +47,37 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
+LONG = frozenset({"slow", "quality"})
+"""Folders of tests that take long."""
+
+
 @pytest.hookimpl(wrapper=True, optionalhook=True)
 def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
     """Two workers more than there are processors: many tests wait for processes that they start."""
     processors = yield
     return processors if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else processors + 2
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Have each process begin with its share of the files that take long, so that none ends with them.
+
+    xdist gives each as many tests, in their order, and moves what is left at the end.
+    """
+    if (count := int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))) == 1:
+        return
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    long = [file for file in files if LONG & set(file.parts)]
+    rest = [item for file, tests in files.items() if file not in long for item in tests]
+    share = -(-len(items) // count)
+    ordered: list[pytest.Item] = []
+    for at in range(count):
+        own = [item for file in long[at::count] for item in files[file]]
+        more = max(share - len(own), 0)
+        ordered += [*own, *rest[:more]]
+        rest = rest[more:]
+    items[:] = [*ordered, *rest]
 
 
 def pytest_configure(config: pytest.Config) -> None:
