@@ -95,13 +95,15 @@ _ABOUT_ALIASES = {
 
 
 def _is_size(given: tuple[Any, ...]) -> bool:
-    """Tell whether arguments begin as a size does: with an integer, or a `Size` alone."""
-    if not given or (isinstance(given[0], Size) and len(given) == 1):
-        return bool(given)
+    """Tell whether arguments begin as a size does: with an integer, or with a `Size` that is alone."""
+    if not given:
+        return False
     first = given[0]
-    if isinstance(first, Tensor) and len(given) > 1:
-        return first.ndim == 0 and first.dtype.numpy.kind in "iu"
-    return hasattr(first, "__index__") and not isinstance(first, (bool, Tensor, np.ndarray))
+    if isinstance(first, Size):
+        return len(given) == 1
+    if isinstance(first, Tensor):
+        return len(given) > 1 and first.ndim == 0 and first.dtype.numpy.kind in "iu"
+    return hasattr(first, "__index__") and not isinstance(first, (bool, np.ndarray))
 
 
 def _extents(given: tuple[Any, ...]) -> tuple[int, ...]:
