@@ -83,6 +83,8 @@ def laid_out_like(made: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 def as_torch_lays_out(result: np.ndarray, operands: Sequence[object]) -> np.ndarray:
     """Return ``result`` in the order of dimensions that torch chooses; the same array if it has that."""
+    if not result.size and means_its_strides(result):
+        return result
     stretched = False
     odd = 1 in result.shape  # strides of size-1 dimensions count if they stay of size 1
     for operand in operands:

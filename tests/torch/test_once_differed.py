@@ -17,6 +17,12 @@ from specs.callbacks import MODULES
 from specs.fact import DENSITIES
 
 PROGRAMS = {
+    "sizes of complex numbers lie as the numbers, also where there are none": """
+d = torch.ones(2, 0, dtype=torch.complex128)
+d.t_()
+v = d.abs()
+j = torch.view_as_complex(v)
+""",
     "a number that was given first is packed by no hook, nor where it is divided anew": """
 i = torch.tensor([-1.0, 1.0, 0.5], requires_grad=True)
 j = torch.div(0.5, i)
