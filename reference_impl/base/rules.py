@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -24,6 +24,7 @@ __all__ = [
     "is_warn_always_enabled",
     "knocked_out",
     "leave_engine",
+    "refuse_arguments",
     "refuse_by",
     "set_warn_always",
     "user_code",
@@ -37,6 +38,13 @@ def refuse_by(rule: str, **details: Any) -> None:
     """Raise the refusal of ``rule``; return if the rule is knocked out."""
     if by(rule):
         raise refusal(rule, **details)
+
+
+def refuse_arguments(name: str, given: Iterable[Any], named: Mapping[str, Any] | None = None) -> None:
+    """Refuse the arguments of a call by their types; return if the rule is knocked out."""
+    kinds = [type(each).__name__ for each in given]
+    kinds += [f"{key}={type(value).__name__}" for key, value in (named or {}).items()]
+    refuse_by("op/arguments", name=name, given=", ".join(kinds))
 
 
 def warn(rule: str, **details: Any) -> None:

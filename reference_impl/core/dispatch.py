@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl.base.quietly import run_quietly
-from reference_impl.base.rules import by, refuse_by
+from reference_impl.base.rules import by, refuse_arguments
 from reference_impl.base.session import STATE
 from reference_impl.core import extension_points
 from reference_impl.core.apply import call, call_view
@@ -142,8 +142,7 @@ def _left_to_python(kernel: Kernel, operands: tuple[Any, ...], attributes: Mappi
         return kernel.op.with_array(*operands)
     if by("op/operators-leave-what-is-foreign"):
         return NotImplemented
-    kinds = ", ".join(type(each).__name__ for each in operands)
-    refuse_by("op/arguments", name=kernel.op.name, given=kinds)
+    refuse_arguments(kernel.op.name, operands)
 
 
 def dispatch(overloads: Overloads, operator: bool = False) -> Callable[..., Any]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from reference_impl.base import dtypes
 from reference_impl.base.device import device, find_device, place_of
-from reference_impl.base.rules import refuse_by
+from reference_impl.base.rules import refuse_arguments, refuse_by
 from reference_impl.base.size import Size
 from reference_impl.core.extension_points import fill
 from reference_impl.core.tensor import Tensor
@@ -79,9 +79,7 @@ def _made(
             return _from_sequence(data, kind, place)
     elif not (given or named):
         return empty(0, dtype=kind.dtype, device=place)
-    words = [type(each).__name__ for each in given]
-    words += [f"{name}={type(each).__name__}" for name, each in named.items()]
-    refuse_by("op/arguments", name="new", given=", ".join(words))
+    refuse_arguments("new", given, named)
     return empty(0, dtype=kind.dtype, device=place)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from reference_impl.base.rules import refuse_by
+from reference_impl.base.rules import refuse_arguments, refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.non_differentiable import order
@@ -80,7 +80,7 @@ def _with_a_dimension(name: str, function: Any) -> Any:
     def call(x: Tensor, *how: Any, **named: Any) -> Any:
         given = (*how, *named.values())
         if any(each is None for each in given) or (named and not how and set(named) == {"keepdim"}):
-            refuse_by("op/arguments", name=name, given=", ".join(type(each).__name__ for each in given))
+            refuse_arguments(name, given)
         return function(x, *how, **named)
 
     return call

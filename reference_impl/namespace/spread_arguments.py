@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from reference_impl.base.rules import refuse_by
+from reference_impl.base.rules import refuse_arguments
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.like_operands import NUMPY
 
@@ -27,9 +27,7 @@ def spread_arguments(name: str, given: tuple[Any, ...], named: dict[str, Any]) -
         fits = fits and type(found["unbiased"]) is bool and "correction" not in found
         fits = fits and ("dim" in found or found.keys() == {"unbiased"})
     if not fits:
-        words = [type(each).__name__ for each in given]
-        words += [f"{each}={type(value).__name__}" for each, value in named.items()]
-        refuse_by("op/arguments", name=name, given=", ".join(words))
+        refuse_arguments(name, given, named)
     if "unbiased" in found:
         found["correction"] = int(found.pop("unbiased"))
     elif found.get("correction", 1) is None:

@@ -36,7 +36,7 @@ def test_an_error_keeps_its_hint_on_its_way_from_another_process():
 
 
 def test_torch_is_met_in_another_process(monkeypatch):
-    """Here it is imported, as for all tests; a process that has not goes by what it is told."""
+    """It is imported there; here its description is enough."""
     monkeypatch.setattr(adapters, "_introduced", {})
     monkeypatch.setenv(DEVICE_VARIABLE, "cpu")
     monkeypatch.delitem(sys.modules, "torch")
