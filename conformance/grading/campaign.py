@@ -113,6 +113,7 @@ class Sums:
             return "crashed"
         try:
             judged = self.participants.judged(drawn.program, drawn.density, drawn.trace)
+            drawn = drawn._replace(program=judged.reference.program)
             self._count(judged)
             if judged.found.decision in DIFFERENT:
                 self.kinds.add(where, drawn, judged.found, self.participants)

@@ -5,6 +5,7 @@ The reference models the CPU's. Rules are the same on both, but for three things
 - Kernels assert what the CPU checks, such as the range of an index. After an assertion nothing runs on the
   device any more, so that a step which the reference refuses for that is not run, and ends the comparison.
 - Which dtypes have a kernel is the device's own. A step for which one of the two has none ends it, too.
+  In both cases the program is judged again without the step (`left_to_kernels`).
 - A few refusals come from another check, and have another rule's words. They count as the refusal they are.
   A warning that a copy gives a second time counts once.
 """
@@ -16,6 +17,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from conformance.comparison.compare import Comparison, Incomparable
 from conformance.comparison.tolerance.facts_after import FactsAfter
 from conformance.execution.op_reach import speaks_of_gradients
 from conformance.execution.run import Runner, run
@@ -34,11 +36,13 @@ ASSERTED_BACKWARD = "view/window-outside-base"
 IN_OTHER_WORDS = {
     ("op/expand-size", "write/broadcast-shape"): "(torch\\.)?masked_fill_",
     ("op/expand-size", "op/shapes-broadcast"): "(torch\\.)?masked_fill_",
+    ("device/one-for-all", "write/result-dtype"): ".*",
 }
 """The rule whose words CUDA uses and the rule that refuses on the CPU, with the operations where it does so.
 
 CUDA's ``masked_fill_`` expands the mask itself (aten/src/ATen/native/cuda/Indexing.cu, seen with 2.11), and
-the CPU leaves that to what loops over the elements.
+the CPU leaves that to what loops over the elements. That one looks at an operand's device before its dtype
+(aten/src/ATen/TensorIterator.cpp), which a device that has its kernels from the CPU does not come to.
 """
 
 GIVEN_TWICE = "data/complex-to-real-warns"
@@ -47,6 +51,9 @@ gives it twice: it converts by another copy first (aten/src/ATen/native/cuda/Cop
 """
 
 NO_KERNEL = "op/no-kernel"
+
+ASSERTS = "a kernel of CUDA asserts what the CPU refuses"
+KERNELS_DIFFER = "the CPU and CUDA do not have the same kernels"
 
 CHECKED_IN_LOOPS = "op/index-dtype"
 """A refusal that CUDA leaves to the loop over the elements, and so does without where there are none
@@ -62,10 +69,17 @@ def run_beside(reference: Trace, program: Program, adapter: Any, density: str) -
     if end is None:
         return as_the_cpu_says(run(program, adapter, density), reference)
     seen, loose = _first_steps(Program(program.steps[:end]), adapter, density)
-    ended = Observation(Unsupported("a kernel of CUDA asserts what the CPU refuses"), {})
+    ended = Observation(Unsupported(ASSERTS), {})
     rest = (Observation(UNBOUND, {}),) * (len(program) - end - 1)
     cut = Trace(program, adapter.name, density, (*seen, ended, *rest), complete=not loose, loose=loose)
     return as_the_cpu_says(cut, reference)
+
+
+def left_to_kernels(found: Comparison) -> int | None:
+    """Return the step at which a comparison ended for what kernels of CUDA do, if that ended it."""
+    if isinstance(found, Incomparable) and found.why in (ASSERTS, KERNELS_DIFFER):
+        return found.step
+    return None
 
 
 def _first_steps(program: Program, adapter: Any, density: str) -> tuple[tuple[Observation, ...], bool]:
@@ -95,8 +109,7 @@ def as_the_cpu_says(trace: Trace, reference: Trace) -> Trace:
             continue
         unchecked = ours == CHECKED_IN_LOOPS and seen.outcome == DONE and _is_empty(reference, at)
         if unchecked or NO_KERNEL in (ours, theirs):
-            why = "the CPU and CUDA do not have the same kernels"
-            observations[at] = seen._replace(outcome=Unsupported(why))
+            observations[at] = seen._replace(outcome=Unsupported(KERNELS_DIFFER))
             break
         said = IN_OTHER_WORDS.get((theirs, ours))
         if said is not None and re.fullmatch(said, trace.program[at].op):

@@ -75,7 +75,7 @@ class Kinds:
     def add(self, where: str, drawn: Drawn, found: Judgement, participants: Participants) -> None:
         """Take in a program that differs: step over it, count it with its kind, or make a finding of it."""
         judge: Judge = participants.judged
-        seen = Differing(drawn.program, drawn.density, judge(drawn.program, drawn.density))
+        seen = Differing(drawn.density, judge(drawn.program, drawn.density))
         if not same_defect(found, seen.judged.found, drawn.program, drawn.program):
             self._kinds.append(Kind(found.decision, _flaky(where, seen, found)))
             return
@@ -106,7 +106,7 @@ class Kinds:
     def alone(self, where: str, drawn: Drawn, found: Judgement, participants: Participants) -> Finding:
         """Make a finding of a program that differs, whatever others showed."""
         judge = participants.judged
-        seen = Differing(drawn.program, drawn.density, judge(drawn.program, drawn.density))
+        seen = Differing(drawn.density, judge(drawn.program, drawn.density))
         if not same_defect(found, seen.judged.found, drawn.program, drawn.program):
             return _flaky(where, seen, found)
         return self._finding(where, seen, judge, (), participants)

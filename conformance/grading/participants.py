@@ -25,7 +25,7 @@ from conformance.execution.flight_recorder import note
 from conformance.execution.isolate import PRELOAD, WITHOUT_TORCH, Died, survive
 from conformance.execution.run import run
 from conformance.execution.trace import Crashed, Trace
-from conformance.grading.cuda_kernels import run_beside
+from conformance.grading.cuda_kernels import as_the_cpu_says, left_to_kernels, run_beside
 from conformance.program import Program
 from conformance.program.printing import to_text
 from specs.fact import TOPOLOGY
@@ -79,14 +79,15 @@ def _told(spec: str) -> dict[str, Any]:
 class Participants:
     """The subject and whom it is held against.
 
-    A recorded trace of torch (of release ``torch``) takes torch's place for its own program; of any other
-    program the reference alone is right.
+    A recorded trace of torch (of release ``torch``, on ``device``) takes torch's place for its own program;
+    of any other program the reference alone is right.
     """
 
     subject: str
     against: str
     recorded: Trace | None = None
     torch: str = ""
+    device: str = "cpu"
 
     @property
     def with_torch(self) -> bool:
@@ -109,13 +110,22 @@ class Participants:
         return getattr(adapters.load(self.subject), "serves", "") == TORCH
 
     def judged(self, program: Program, density: str, reference: Trace | None = None) -> Judged:
-        """Run the program on all participants."""
+        """Run the program on all participants. A step that is left to the kernels of CUDA is judged by
+        nobody: what is judged is the program without it, which is that of the traces.
+        """
+        judged = self._judged(program, density, reference)
+        while self.recorded is None and (at := left_to_kernels(judged.found.comparison)) is not None:
+            program = Program(program.steps[:at] + program.steps[at + 1 :])
+            judged = self._judged(program, density, None)
+        return judged
+
+    def _judged(self, program: Program, density: str, reference: Trace | None) -> Judged:
         if reference is None:
             reference = run(program, adapters.load(REFERENCE), density)
         torch = None
         if self.recorded is not None:
             own = self.recorded.program is program and self.recorded.density == density
-            torch = self.recorded if own else None
+            torch = self._replayed(self.recorded, reference) if own else None
         elif self.with_torch:
             note(program, 0)
             torch = run_beside(reference, program, adapters.load(TORCH), density)
@@ -127,6 +137,9 @@ class Participants:
         if first is not None and actual.observations[first.step].crash is not None and self.torch_elsewhere:
             found = replace(found, decision=Decision.CRASH)
         return Judged(found, reference, right, other)
+
+    def _replayed(self, recorded: Trace, reference: Trace) -> Trace:
+        return as_the_cpu_says(recorded, reference) if self.device == "cuda" else recorded
 
     def _actual(self, program: Program, density: str, reference: Trace, torch: Trace | None) -> Trace:
         if self.subject == REFERENCE:

@@ -22,11 +22,15 @@ Judge = Callable[[Program, str], Judged]
 
 
 class Differing(NamedTuple):
-    """A program, the density at which it differs, and the judgement that says so."""
+    """The density at which a program differs, and the judgement that says so."""
 
-    program: Program
     density: str
     judged: Judged
+
+    @property
+    def program(self) -> Program:
+        """The program that was judged."""
+        return self.judged.reference.program
 
     @property
     def moved(self) -> bool:
@@ -62,7 +66,7 @@ class Reducer:
             return seen
         pairs = ((seen.judged.reference, closely.reference), (seen.judged.right, closely.right))
         if all(_shows_the_same(before, now) for before, now in pairs):
-            return Differing(seen.program, EVERYTHING, closely)
+            return Differing(EVERYTHING, closely)
         return seen
 
     def _cut(self, seen: Differing, judge: Judge) -> Differing:
@@ -73,8 +77,8 @@ class Reducer:
         if len(program) == len(seen.program) or self._kills(program):
             return seen
         judged = judge(program, seen.density)
-        same = same_defect(seen.judged.found, judged.found, seen.program, program)
-        return Differing(program, seen.density, judged) if same else seen
+        cut = Differing(seen.density, judged)
+        return cut if same_defect(seen.judged.found, judged.found, seen.program, cut.program) else seen
 
     def _cut_at_first_sight(self, seen: Differing, judge: Judge) -> Differing:
         """Cut a program where it differs to a look at its end, which alone shows memory and history."""
@@ -87,7 +91,7 @@ class Reducer:
             self.checks -= 1
             judged = judge(start, seen.density)
             if judged.found.first is not None and judged.found.decision is seen.judged.found.decision:
-                return Differing(start, seen.density, judged)
+                return Differing(seen.density, judged)
         return seen
 
     def _shrunk(self, large: Differing, judge: Judge) -> Differing | None:
@@ -96,14 +100,14 @@ class Reducer:
         def still_fails(program: Program) -> bool:
             if self._kills(program):
                 return False
-            found = judge(program, large.density).found
-            return same_defect(large.judged.found, found, large.program, program, anywhere)
+            now = Differing(large.density, judge(program, large.density))
+            return same_defect(large.judged.found, now.judged.found, large.program, now.program, anywhere)
 
         small = shrink_program(large.program, still_fails, max(min(self.checks, CHECKS), 0))
         self.checks -= small.checks
-        judged = judge(small.program, large.density)
-        if judged.found.first is not None:
-            return Differing(small.program, large.density, judged)
+        now = Differing(large.density, judge(small.program, large.density))
+        if now.judged.found.first is not None:
+            return now
         return large if still_fails(large.program) else None
 
 

@@ -328,7 +328,7 @@ def _work(stretch: Any) -> Tally:
 
 def participants_for(spec: str, recording: Recording, trace: Trace) -> Participants:
     """Return who judges the program of a recorded trace."""
-    return Participants(spec, RECORDED, trace, recording.origin.torch)
+    return Participants(spec, RECORDED, trace, recording.origin.torch, recording.origin.device)
 
 
 def lacking_for(spec: str, trace: Trace) -> str:

@@ -6,6 +6,8 @@ Readers fire no rule and leave a stale view's history alone, where the public at
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +25,11 @@ if TYPE_CHECKING:
 def array_of(x: Tensor) -> np.ndarray:
     """The elements."""
     return x._array
+
+
+def share_memory(tensors: Iterable[Tensor]) -> bool:
+    """Tell whether two of the tensors may show the same memory."""
+    return any(np.may_share_memory(x._array, y._array) for x, y in combinations(tensors, 2))
 
 
 def storage_of(x: Tensor) -> np.ndarray:

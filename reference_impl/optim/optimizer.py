@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
-from itertools import combinations
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from reference_impl.base.device import place_of
 from reference_impl.base.modes import enable_grad, no_grad
 from reference_impl.base.not_modelled import refuse_unless_default
 from reference_impl.base.rules import Unspecified, by, refuse_by, warn
 from reference_impl.base.session import STATE
-from reference_impl.core.access import array_of
+from reference_impl.core.access import array_of, is_inference, share_memory
 from reference_impl.core.hooks import RemovableHandle, attach
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.missing import refuse_name
@@ -132,8 +129,7 @@ class Optimizer:
                 self.together = _on_devices(updates)
                 if self.together:
                     _need_alike(updates)
-                    if _overlap(updates):
-                        raise Unspecified("memory of a device that is stepped twice at once")
+                    _check_order(updates)
                     for alike in _grouped(updates):
                         self.change(alike, group)
                 else:
@@ -225,9 +221,12 @@ def _on_devices(updates: list[Update]) -> bool:
     )
 
 
-def _overlap(updates: list[Update]) -> bool:
-    """Return True if two updates change the same memory."""
-    return any(np.may_share_memory(a, b) for a, b in combinations([array_of(x) for x, _, _ in updates], 2))
+def _check_order(updates: list[Update]) -> None:
+    """Raise `Unspecified` where it shows in which order a device writes to them."""
+    if share_memory([x for x, _, _ in updates]):
+        raise Unspecified("memory of a device that is stepped twice at once")
+    if len(updates) > 1 and not STATE.inference and any(is_inference(x) for x, _, _ in updates):
+        raise Unspecified("CUDA changes all that is stepped, then refuses inference tensors among them")
 
 
 def _need_alike(updates: list[Update]) -> None:

@@ -129,8 +129,8 @@ class _Frame:
         self, run: Callable[..., None], args: tuple[Any, ...], early_stop: bool, checks: bool
     ) -> None:
         self.run, self.early_stop, self.checks = run, early_stop, checks
-        if not by("checkpoint/keeps-its-arguments-alone"):
-            SavedVariable(empty((0,), requires_grad=True))
+        alone = by("checkpoint/keeps-its-arguments-alone")
+        self.beside = None if alone else SavedVariable(empty((0,), requires_grad=True))
         # Saved variables, so that an outer checkpoint packs the inputs like anything saved within.
         self.args = [SavedVariable(x) if isinstance(x, Tensor) else x for x in args]
         self.holders: list[weakref.ref[_Holder]] = []
@@ -159,6 +159,8 @@ class _Frame:
         return tensor
 
     def _compute(self, recomputed: _Recomputed) -> None:
+        if self.beside is not None:
+            self.beside.unpack(None)  # type: ignore[arg-type]
         args = [x.unpack(None) if isinstance(x, SavedVariable) else x for x in self.args]  # type: ignore[arg-type]
         try:
             with saved_tensors_hooks(lambda x: self._collect(recomputed, x), lambda x: x), enable_grad():

@@ -67,15 +67,72 @@ def test_the_gradient_of_losses_whose_targets_are_no_classes_by_now() -> None:
     assert judged.found.decision is Decision.AGREE
 
 
-@pytest.mark.device
-def test_a_step_of_a_parameter_of_a_device_that_an_optimizer_has_twice() -> None:
-    """The order in which PyTorch takes the parts of a step shows there."""
-    text = """import torch
+WRITTEN_AT_ONCE = {
+    "a step of a parameter that the optimizer has twice": """
 a = torch.tensor([1.0, 2.0], requires_grad=True, device='cuda')
 b = torch.optim.AdamW([a, a], lr=0.25)
 c = a.sum()
 c.backward()
 b.step()
-"""
-    judged = Participants("reference", "torch").judged(parse(text), "each")
+""",
+    "a step that inference tensors are part of": """
+a = torch.tensor([1.0, 2.0], requires_grad=True, device='cuda')
+a.backward(a)
+with torch.inference_mode():
+    e = torch.tensor(-1.0, requires_grad=True, device='cuda')
+m = torch.optim.SGD([e, a])
+e.backward()
+m.step()
+""",
+    "a gradient that is clipped twice": """
+a = torch.tensor([2.0], requires_grad=True, device='cuda')
+a.backward()
+k = torch.nn.utils.clip_grad_norm_([a, a], 1.0)
+""",
+    "a value of the memory that a mask chooses from": """
+a = torch.tensor([1.0, 2.0], device='cuda')
+b = a.as_strided((), (), 1)
+a[[True, False]] = b
+""",
+}
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("text", WRITTEN_AT_ONCE.values(), ids=WRITTEN_AT_ONCE)
+def test_what_a_device_writes_at_once(text: str) -> None:
+    """The order in which it does, or that it refuses, is what its kernels decide."""
+    judged = Participants("reference", "torch").judged(parse("import torch\n" + text), "each")
     assert judged.found.decision is Decision.INCOMPARABLE
+
+
+BESIDE_IT = {
+    "a step of one inference tensor": """
+with torch.inference_mode():
+    e = torch.tensor(-1.0, requires_grad=True, device='cuda')
+m = torch.optim.SGD([e])
+e.backward()
+m.step()
+""",
+    "gradients that are clipped once": """
+a = torch.tensor([2.0], requires_grad=True, device='cuda')
+b = torch.tensor([2.0], requires_grad=True, device='cuda')
+a.backward()
+b.backward()
+k = torch.nn.utils.clip_grad_norm_([a, b], 1.0)
+torch.nn.utils.clip_grads_with_norm_([a, b], 0.5, k)
+""",
+    "a value beside the memory that a mask chooses from": """
+a = torch.tensor([1.0, 2.0, 3.0], device='cuda')
+b = a[2]
+c = a[:2]
+c[[True, False]] = b
+""",
+}
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("text", BESIDE_IT.values(), ids=BESIDE_IT)
+def test_what_is_decided_beside_that(text: str) -> None:
+    """Nothing else is left open."""
+    judged = Participants("reference", "torch").judged(parse("import torch\n" + text), "each")
+    assert judged.found.decision is Decision.AGREE

@@ -8,6 +8,7 @@ import torch
 from conformance.adapters import load, standin
 from conformance.adapters.torch import Torch
 from conformance.comparison.compare import Incomparable, compare
+from conformance.comparison.judge import Decision
 from conformance.execution.run import run
 from conformance.execution.trace import DONE, Refused, Trace, Unsupported
 from conformance.grading.cuda_kernels import as_the_cpu_says, run_beside
@@ -37,10 +38,22 @@ def traces(text: str, density: str = "each") -> tuple[Trace, Trace]:
 @pytest.mark.parametrize("density", DENSITIES)
 def test_what_a_kernel_asserts_is_not_run(as_cuda, density):
     """An index out of range would end the process; the comparison ends there instead, and says why."""
-    program = parse("import torch\n" + INDEXED.format(there=", device='cuda'"))
-    found = Participants("reference", "torch").judged(program, density).found.comparison
+    trace, reference = traces(INDEXED.format(there=", device='cuda'"), density)
+    found = compare(reference, trace)
     assert isinstance(found, Incomparable)
     assert (2, "a kernel of CUDA asserts what the CPU refuses") == (found.step, found.why)
+
+
+@pytest.mark.parametrize("density", DENSITIES)
+def test_the_rest_of_the_program_is_judged_without_it(as_cuda, density):
+    """Each step that is left to the kernels is left out, and no other."""
+    text = INDEXED.format(there=", device='cuda'") + "d = a.gather(0, i)\ne = b + 1\nf = c * a\n"
+    program = parse("import torch\n" + text)
+    judged = Participants("reference", "torch").judged(program, density)
+    assert Decision.AGREE is judged.found.decision
+    left = tuple(step for step in program if step.op not in ("index_select", "gather"))
+    assert left == judged.reference.program.steps == judged.right.program.steps
+    assert {"a", "i", "c", "f"} == set(judged.right[-1].facts)
 
 
 def test_what_is_on_the_cpu_is_run(as_cuda):

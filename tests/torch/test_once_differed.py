@@ -860,6 +860,27 @@ with torch.inference_mode():
 b = torch.tensor(a)
 c = a.new_tensor(a)
 """,
+    "before 2.12 a recomputation unpacks an empty tensor first": """
+a = torch.tensor(3.0, requires_grad=True)
+with torch.autograd.graph.saved_tensors_hooks(lambda t: t.clone(), lambda t: t.clone()):
+    e = torch.utils.checkpoint.checkpoint(lambda t: t.clone().mul_(t), a, use_reentrant=False)
+e.backward()
+""",
+    "CUDA raises complex numbers to powers by their logarithms": """
+q = torch.tensor(complex(-2.0, 1.0), dtype=torch.complex128, device='cuda')
+r = torch.pow(q, 3.0)
+""",
+    "CUDA finds an operand elsewhere before its dtype": """
+t = torch.tensor(2.0, device='cuda', requires_grad=True)
+t.backward(t)
+v = t.grad
+w = torch.zeros((2, 2, 2), dtype=torch.int64)
+v.data = w
+try:
+    t.backward(t)
+except Exception as error:
+    print(type(error).__name__, error)
+""",
 }
 
 

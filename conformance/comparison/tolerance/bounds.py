@@ -73,12 +73,15 @@ def rounding_ops() -> Mapping[str, int]:
 
 
 @cache
-def rounding_on_complex(on_device: bool) -> frozenset[str]:
-    """The ops that are exact on real numbers and round on complex ones, on the CPU or on a device."""
+def rounding_on_complex(*how: str) -> frozenset[str]:
+    """The ops that are exact on real numbers and round on complex ones, everywhere or on CUDA."""
     from specs import ops
 
-    how = {"rounds", "rounds on CUDA"} if on_device else {"rounds"}
     return frozenset(name for name, found in ops.load().items() if any(o.complex in how for o in found))
+
+
+COMPLEX_ON_CUDA_ULP = 16
+"""The ULP bound of ops that round on CUDA alone: it raises complex numbers to powers by their logarithms."""
 
 
 def is_exact(step: Step) -> bool:
@@ -180,9 +183,12 @@ class RoundingBounds:
     def _rounds(self, step: Step) -> bool:
         if step.op == "step":
             return not self._adaptive.isdisjoint(reads(step)[:1])
-        if self._complex and base(step.op) in rounding_on_complex(self._there):
+        if self._complex and (base(step.op) in rounding_on_complex("rounds") or self._rounds_there(step)):
             return True
         return self._name(step) in self._ops and not is_exact(step)
+
+    def _rounds_there(self, step: Step) -> bool:
+        return self._there and base(step.op) in rounding_on_complex("rounds on CUDA")
 
     def _name(self, step: Step) -> str:
         """The op's name, or that of a function beside the op table."""
@@ -219,6 +225,8 @@ class RoundingBounds:
             operands = [self._facts(index, each) for each in reads(step)]
             size = max([size, *(largest(each[_VALUE]) for each in operands if each is not None)])
             size *= 1.0 if operands[0] is None else scale_of_rows(step, operands[0][_VALUE])
+        if dtype.startswith("complex") and self._rounds_there(step):
+            ulp = max(ulp, COMPLEX_ON_CUDA_ULP)
         if gradient or facts is not self._trace[index].facts.get(name):
             size = max(size, 1.0)  # a gradient is not seen, and what was seen later may have been written to
         unit = max(ulp, 1) * EPSILON.get(dtype, EPSILON[UNSEEN_DTYPE])

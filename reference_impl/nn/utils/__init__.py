@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from reference_impl.base.modes import no_grad
-from reference_impl.base.rules import by, refuse_by
+from reference_impl.base.rules import Unspecified, by, refuse_by
+from reference_impl.core.access import share_memory
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace import composite
 from reference_impl.namespace.addresses import give_addresses
@@ -27,10 +28,18 @@ def clip_grad_norm_(
     if not grads:
         return zeros(())
     total = get_total_norm(grads, norm_type, error_if_nonfinite)
-    scale = total.add(1e-6).reciprocal().mul(max_norm).clamp_max(1.0)
-    for g in grads if by("nn/clipping-bounds-the-norm") else ():
-        g.mul_(scale)
+    if by("nn/clipping-bounds-the-norm"):
+        _scale(grads, total, max_norm)
     return total
+
+
+def _scale(grads: list[Tensor], total: Tensor, max_norm: float) -> None:
+    """Scale gradients whose joint norm is ``total``."""
+    scale = total.add(1e-6).reciprocal().mul(max_norm).clamp_max(1.0)
+    if not all(g.is_cpu for g in grads) and share_memory(grads):
+        raise Unspecified("memory of a device that is clipped twice at once")
+    for g in grads:
+        g.mul_(scale)
 
 
 def clip_grad_norm(*given: Any, **named: Any) -> Tensor:
@@ -69,10 +78,7 @@ def clip_grads_with_norm_(
 ) -> None:
     """Scale gradients whose joint norm is known so that it is at most ``max_norm``."""
     tensors = [parameters] if isinstance(parameters, Tensor) else list(parameters)
-    scale = total_norm.add(1e-6).reciprocal().mul(max_norm).clamp_max(1.0)
-    for x in tensors:
-        if x.grad is not None:
-            x.grad.mul_(scale)
+    _scale([x.grad for x in tensors if x.grad is not None], total_norm, max_norm)
 
 
 @no_grad()
