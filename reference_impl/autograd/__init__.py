@@ -34,6 +34,7 @@ from reference_impl.core.access import array_of, node_of, set_flag, version_coun
 from reference_impl.core.engine import execute
 from reference_impl.core.graph import Edge, Grads, Node, accumulator_of, gradient_edge
 from reference_impl.core.tensor import Tensor, wrap
+from reference_impl.fidelity.batched import levels_of, marked
 from reference_impl.namespace.composite import stack
 from reference_impl.namespace.missing import loading
 from specs.layout import laid_out_like
@@ -272,6 +273,8 @@ def _filled(like: Tensor, value: int) -> Tensor:
     array = np.empty_like(array_of(like))
     array.fill(value)
     array = laid_out_like(array, array_of(like))
+    if STATE.transforms:
+        return marked(wrap(array), levels_of(like))
     if not STATE.devices:
         return wrap(array)
     with making_on(place_of(like)):

@@ -47,7 +47,5 @@ def aminmax(x: Tensor, *, dim: int | None = None, keepdim: bool = False) -> Any:
         raise RuntimeError(
             "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
         )
-    dims = tuple(range(x.ndim)) if dim is None else (dim % max(x.ndim, 1),)
-    if not x.ndim:
-        dims = ()
+    dims = tuple(range(x.ndim)) if dim is None else (dim,)
     return _RESULT(*_Both.apply(x, dims, keepdim))

@@ -122,6 +122,10 @@ def zero_gradient(like: Any) -> Any:
     return like.new_zeros(tuple(like.shape))
 
 
+def on_unpack(saved: Any, unpacked: Any) -> None:
+    """A saved result is unpacked within a transform."""
+
+
 def on_read(tensor: Any) -> None:
     """Note that Python is about to read a tensor's elements; may refuse."""
 

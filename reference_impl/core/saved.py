@@ -70,6 +70,8 @@ class SavedVariable:
         unpacked._node, unpacked._output_nr = node, self.output_nr
         if STATE.level is not None:
             STATE.level.pass_on(tensor, unpacked)
+        if STATE.transforms:
+            extension_points.on_unpack(tensor, unpacked)
         return unpacked
 
     def check_version(self) -> None:

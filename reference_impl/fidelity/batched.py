@@ -13,7 +13,9 @@ from reference_impl.base import transforms
 from reference_impl.base.rules import refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.core.dispatch import runner
+from reference_impl.core.extension_points import fill
 from reference_impl.core.kernel import Kernel
+from reference_impl.core.record import OpNode
 from reference_impl.core.tensor import Tensor
 from specs.op import Op
 
@@ -79,11 +81,15 @@ Batched.__name__ = Batched.__qualname__ = "Tensor"  # as users see it
 
 
 def levels_of(*given: Any) -> Levels:
-    """Return the maps in which one of the tensors, or of those in sequences, stands for many."""
+    """Return the maps that run in which one of the tensors, or of those in sequences, stands for many.
+
+    After its map a tensor stands for itself: a backward computes with those that were saved within it.
+    """
     found = NONE
     for x in given:
         if isinstance(x, Batched):
-            found |= frozenset(transforms.mappings()[-1:]) if x._maps is None else x._maps
+            running = transforms.mappings()
+            found |= frozenset(running[-1:]) if x._maps is None else x._maps.intersection(running)
         elif isinstance(x, (tuple, list)):
             found |= levels_of(*x)
     return found
@@ -132,9 +138,25 @@ def runner_for(op: Op, types: tuple[type, ...]) -> Callable[..., Any] | None:
         if op.mutates:
             check_write(op, operands[0], levels)
         _check_shape_known(op, operands)
-        return marked(run(kernel, operands, attributes), levels)
+        out = marked(run(kernel, operands, attributes), levels)
+        if levels and kernel.result:
+            _mark_saved(out, kernel, levels)
+        return out
 
     return run_batched
+
+
+def _mark_saved(out: Tensor, kernel: Kernel, levels: Levels) -> None:
+    """Say the same of the result as the op's node saved it."""
+    node = out._node
+    if isinstance(node, OpNode) and node.kernel is kernel and (saved := node.values[kernel.result]):
+        marked(saved.tensor, levels)
+
+
+@fill
+def on_unpack(saved: Tensor, unpacked: Tensor) -> None:
+    """Let what is unpacked within a transform stand for many where the saved tensor does."""
+    marked(unpacked, levels_of(saved))
 
 
 def _check_shape_known(op: Op, operands: tuple[Any, ...]) -> None:

@@ -44,7 +44,9 @@ def plan_with_out(name: str, planned: Callable[..., Plan], count: int, names: tu
 
 
 def taking_out(function: Callable[..., Any], *, casts: bool) -> Callable[..., Any]:
-    """Give a function that is no op the argument ``out``; of several results, a tuple of them."""
+    """Give a function that is no op the argument ``out``; of several results, a tuple of them, which have the
+    dtypes of these.
+    """
 
     @functools.wraps(function)
     def call(*args: Any, out: Any = None, **named: Any) -> Any:
@@ -58,7 +60,7 @@ def taking_out(function: Callable[..., Any], *, casts: bool) -> Callable[..., An
         result = function(*args, **named)
         results = (result,) if isinstance(result, Tensor) else tuple(result)
         for one, into in zip(results, outs, strict=True):
-            if not casts and into.dtype != one.dtype:
+            if not (casts and one is result) and into.dtype != one.dtype:
                 raise RuntimeError(
                     f"Expected out tensor to have dtype {one.dtype}, but got {into.dtype} instead"
                 )

@@ -279,8 +279,11 @@ def _jvp(
             tangent = tangents[operand]
             if tangent is None:
                 continue
-            root = real_part(formula(*pick(values)), array_of(tangent).dtype)
-            if root is not None and root.requires_grad:
+            root = formula(*pick(values))
+            if root is None:
+                continue
+            root = real_part(root, array_of(tangent).dtype)
+            if root.requires_grad:
                 roots.append(gradient_edge(root))
                 seeds.append(_seed(tangent, root))
         total = execute(roots, seeds, recorded, recorded, False, [gradient_edge(g)])[0] if roots else None

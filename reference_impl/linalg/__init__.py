@@ -30,7 +30,8 @@ _WITH_OUT = (
     "cholesky", "cross", "det", "eigvalsh", "inv", "matrix_norm", "matrix_power", "multi_dot", "norm", "pinv",
     "solve", "solve_triangular", "svdvals", "tensorinv", "vecdot", "vector_norm",
 )  # fmt: skip
-globals().update({name: taking_out(globals()[name], casts=True) for name in _WITH_OUT})
+_CASTING_OUT = ("pinv", "tensorinv")
+globals().update({name: taking_out(globals()[name], casts=name in _CASTING_OUT) for name in _WITH_OUT})
 __getattr__ = loading(__name__)
 
 __all__ = [
