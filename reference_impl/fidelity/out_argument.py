@@ -6,9 +6,11 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from reference_impl.base.device import place_of
 from reference_impl.base.not_modelled import NotModelled
 from reference_impl.base.rules import refuse_by
 from reference_impl.base.session import STATE
+from reference_impl.core import extension_points
 from reference_impl.core.dispatch import Given, Plan
 from reference_impl.core.extension_points import fill
 from reference_impl.core.tensor import Tensor
@@ -31,11 +33,15 @@ def plan_with_out(name: str, planned: Callable[..., Plan], count: int, names: tu
             refuse_by("write/out-is-not-recorded")
         values = (*args, *kwargs.values())
         run, kernel, operands, attributes = planned((*map(type, values), *kwargs), args, kwargs)
+        if STATE.devices:
+            run = functools.partial(extension_points.run_on_devices, run)
         result = run(
             kernel,
             values if operands is None else operands(values),
             kernel.defaults if attributes is None else attributes(values),
         )
+        if (place := place_of(result)) is not place_of(out):
+            refuse_by("device/one-for-all", first=place, other=place_of(out))
         _need_room(kernel.op, result, out)
         return out.resize_(out._warn_of_output(result)._array.shape).copy_(result)
 

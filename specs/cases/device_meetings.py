@@ -232,3 +232,29 @@ def kernels_of_a_device_cast_for_themselves():
     w.data = narrow
     w.copy_(narrow)
     assert (wide + w).tolist() == [7.0]
+
+
+def a_shape_may_be_that_of_a_tensor_elsewhere():
+    """One of which the size alone is read. The parts of a product are on one device, and an out= beside them.
+
+    Rule: device/one-for-all.
+    """
+    x = torch.tensor([1.0, 2.0], device="cuda")
+    y = torch.tensor([[3.0, 4.0]])
+    z = torch.tensor([5.0, 6.0])
+    assert x.view_as(y).tolist() == [[1.0, 2.0]] and x.expand_as(y.expand(2, 2)).tolist() == [[1.0, 2.0]] * 2
+    assert y.reshape_as(x).tolist() == [3.0, 4.0] and y.sum_to_size(1, 2).tolist() == [[3.0, 4.0]]
+    with refused("device/one-for-all"):
+        torch.outer(x, z)
+    out = torch.zeros(2, device="cuda")
+    torch.add(x, x, out=out)
+    assert out.tolist() == [2.0, 4.0] and str(out.device) == "cuda:0"
+    torch.softmax(torch.zeros(2, device="cuda"), 0, out=out)
+    assert out.tolist() == [0.5, 0.5] and str(out.device) == "cuda:0"
+    with refused("device/one-for-all"):
+        torch.add(x, z, out=out)
+    with refused("device/one-for-all"):
+        torch.add(x, x, out=z)
+    with refused("device/one-for-all"):
+        torch.add(z, z, out=out)
+    assert out.tolist() == [0.5, 0.5] and z.tolist() == [5.0, 6.0]

@@ -100,7 +100,7 @@ def after_a_map_a_gradient_is_a_plain_one():
 
 
 def gradients_within_a_map_stand_for_many():
-    """Whatever they are computed from: the element, the result, or the gradient that they begin with.
+    """From the element, from the result, or from the gradient that they begin with.
 
     Rules: write/broadcast-shape, functional/vmap-takes-no-numbers, functional/vmap-writes-into-batched.
     """
