@@ -80,7 +80,7 @@ def rounding_on_complex(*how: str) -> frozenset[str]:
     return frozenset(name for name, found in ops.load().items() if any(o.complex in how for o in found))
 
 
-COMPLEX_ON_CUDA_ULP = 16
+COMPLEX_ON_CUDA_ULP = 8
 """The ULP bound of ops that round on CUDA alone: it raises complex numbers to powers by their logarithms."""
 
 
