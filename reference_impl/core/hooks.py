@@ -50,10 +50,14 @@ class NodeHooks:
         self.post_hooks: Hooks = {}
 
 
-def attach(hooks: Hooks, hook: Callable[..., Any]) -> RemovableHandle:
-    """Put ``hook`` at the end of ``hooks``."""
+def attach(hooks: Hooks, hook: Callable[..., Any], first: bool = False) -> RemovableHandle:
+    """Put ``hook`` at the end of ``hooks``, or at the beginning."""
     handle = RemovableHandle(hooks)
+    others = dict(hooks) if first else {}
+    if first:
+        hooks.clear()
     hooks[handle.id] = hook
+    hooks.update(others)
     return handle
 
 

@@ -85,10 +85,8 @@ def _write_some(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[s
         if expanded:
             warn_or_hold("write/expanded-deprecated")
         if len(operands) == 3 and operands[1].numel() == 1 and _is_mask(operands[2]):
-            # NB: PyTorch goes on to masked_fill_ here, with the value taken out, if that is on the CPU.
+            # NB: PyTorch goes on to masked_fill_ here, with the value taken out.
             memory, taken_out = "mask", True
-            if not operands[1].is_cpu and overlaps(operands[0], operands[1], fully_too=True):
-                raise Unspecified("the value overlaps the written memory, which CUDA refuses")
     arrays, dtype = kernel.prepare(operands)
     if memory == "apart":
         _check_memory(memory, operands)

@@ -30,12 +30,7 @@ def attach_around(
 ) -> RemovableHandle:
     """Put a hook at the end of ``hooks``, or before all others."""
     refuse_unless_default("nn.Module.register_forward_hook", more, always_call=False)
-    others = dict(hooks) if prepend else {}
-    handle = attach(hooks, WithKeywords(hook) if with_kwargs else hook)  # type: ignore[arg-type]
-    for number, other in others.items():
-        del hooks[number]
-        hooks[number] = other
-    return handle
+    return attach(hooks, WithKeywords(hook) if with_kwargs else hook, prepend)  # type: ignore[arg-type]
 
 
 def before(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:

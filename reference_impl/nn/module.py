@@ -18,19 +18,20 @@ from reference_impl.namespace.missing import refuse_name
 from reference_impl.nn.backward_hooks import HOOKS, Watch, hook_last_node, need_one_kind
 from reference_impl.nn.forward_hooks import after, attach_around, before, need_mode
 from reference_impl.nn.parameter import Buffer, Parameter, clear_grads
+from reference_impl.nn.parts import Parts
 from reference_impl.nn.registration import need_float, need_name, note_buffer, refuse_as_property, type_name
-from reference_impl.nn.state import Stateful
+from reference_impl.nn.state import STATE_HOOKS, Stateful
 
 _OWN = ("_parameters", "_buffers", "_modules")
 
 
-class Module(Stateful):
+class Module(Parts, Stateful):
     """Base class of layers; parameters, buffers and modules are registered by assignment."""
 
     training: bool
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        own: dict[str, Any] = {name: {} for name in (*_OWN, *HOOKS)}
+        own: dict[str, Any] = {name: {} for name in (*_OWN, *HOOKS, *STATE_HOOKS)}
         self.__dict__.update(own | {"training": True, "_non_persistent_buffers_set": set()})
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -210,21 +211,6 @@ class Module(Stateful):
         """Iterate over all buffers."""
         return (buffer for _, buffer in self.named_buffers(recurse=recurse))
 
-    def get_submodule(self, target: str) -> Module:
-        """Find a module by its dotted name."""
-        owner = self
-        for name in target.split(".") if target else ():
-            owner = getattr(owner, name)
-        return owner
-
-    def get_parameter(self, target: str) -> Parameter:
-        """Find a parameter by its dotted name; raises AttributeError if there is none."""
-        path, _, name = target.rpartition(".")
-        owner = self.get_submodule(path)
-        if name not in owner._parameters:
-            raise AttributeError(f"{type(owner).__name__} has no attribute `{name}`")
-        return owner._parameters[name]
-
     def apply(self, fn: Callable[[Module], Any]) -> Module:
         """Call ``fn`` with every module, children first."""
         for module in self.children():
@@ -303,6 +289,10 @@ class Module(Stateful):
     def bfloat16(self) -> Module:
         """Cast floating-point tensors to bfloat16."""
         return self._swap(lambda x: x.bfloat16() if x.is_floating_point() else x)
+
+    def type(self, dtype: Any) -> Module:
+        """Cast all tensors to a dtype, or a tensor type by its name."""
+        return self._swap(lambda x: x.type(dtype))
 
     def cpu(self) -> Module:
         """Move all tensors to the CPU."""

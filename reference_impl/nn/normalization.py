@@ -147,6 +147,7 @@ class _NormBase(Module):
     running_mean: Tensor | None
     running_var: Tensor | None
     num_batches_tracked: Tensor | None
+    _version = 2
 
     def __init__(
         self,
@@ -196,6 +197,13 @@ class _NormBase(Module):
             f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}"
             f"{_told_bias(self)}, track_running_stats={self.track_running_stats}"
         )
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, local_metadata: Any, *more: Any) -> None:
+        """Keep the count where the state is of a version that had none."""
+        if (local_metadata.get("version") or 1) < 2 and self.track_running_stats:
+            kept = self.num_batches_tracked
+            state_dict.setdefault(prefix + "num_batches_tracked", tensor(0) if kept is None else kept)
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *more)
 
 
 class _BatchNorm(_NormBase):
@@ -284,17 +292,9 @@ class _InstanceNorm(_NormBase):
     """Channels of each sample normalised."""
 
     def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float = 0.1,
-        affine: bool = False,
-        track_running_stats: bool = False,
-        device: Any = None,
-        dtype: Any = None,
-        *,
-        bias: bool = True,
-    ) -> None:
+        self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = False,
+        track_running_stats: bool = False, device: Any = None, dtype: Any = None, *, bias: bool = True,
+    ) -> None:  # fmt: skip
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
 
     def forward(self, input: Tensor) -> Tensor:

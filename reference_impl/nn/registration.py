@@ -1,18 +1,13 @@
-"""Refusals of modules: names and values to register, dtypes to be cast to, states to load."""
+"""Refusals of modules: names and values to register, dtypes to be cast to."""
 
 from __future__ import annotations
 
-from collections import namedtuple
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from typing import Any
 
 from reference_impl.base.dtypes import dtype
-from reference_impl.base.modes import no_grad
 from reference_impl.base.not_modelled import NotModelled
-from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.tensor import Tensor
-from reference_impl.nn.parameter import Buffer, unshaped
+from reference_impl.nn.parameter import Buffer
 
 
 def type_name(value: Any) -> str:
@@ -56,80 +51,6 @@ def need_float(*wanted: Any) -> None:
             raise TypeError(
                 f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={asked}"
             )
-
-
-class _IncompatibleKeys(namedtuple("IncompatibleKeys", ("missing_keys", "unexpected_keys"))):
-    """The names that are missing, and those that are unknown."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return super().__repr__() if any(self) else "<All keys matched successfully>"
-
-    __str__ = __repr__
-
-
-def copied_in(
-    own: Mapping[str, Tensor],
-    state: Mapping[str, Tensor],
-    strict: bool,
-    module: str,
-    put: Callable[[str, Tensor, Tensor], None] | None = None,
-) -> _IncompatibleKeys:
-    """Copy values in by name, or ``put`` them in; return the names that are missing and that are unknown.
-
-    With ``strict`` these are refused, and what does not fit always is.
-    """
-    missing = [name for name in own if name not in state]
-    unexpected = [name for name in state if name not in own]
-    wrong = [f"Missing key(s) in state_dict: {_quoted(missing)}. "] * bool(missing and strict)
-    wrong = [f"Unexpected key(s) in state_dict: {_quoted(unexpected)}. "] * bool(
-        unexpected and strict
-    ) + wrong
-    with no_grad() if by("nn/state-is-copied-in") else nullcontext():
-        for name, x in own.items():
-            wrong += _copied(name, x, state[name], put) if name in state else []
-    if wrong:
-        why = "".join(f"\n\t{each}" for each in wrong)
-        refuse_by("nn/state-that-does-not-fit-refused", module=module, why=why)
-    return _IncompatibleKeys(missing, unexpected)
-
-
-def _quoted(names: list[str]) -> str:
-    return ", ".join(f'"{name}"' for name in names)
-
-
-def _copied(name: str, x: Any, given: Any, put: Callable[..., None] | None) -> list[str]:
-    """Copy a value into a parameter or buffer, or hand it to a module; return what is wrong, if anything."""
-    if not isinstance(x, Tensor):
-        x.set_extra_state(given)
-        return []
-    if not isinstance(given, Tensor):
-        return [
-            f'While copying the parameter named "{name}", expected torch.Tensor or Tensor-like object from '
-            f"checkpoint but received {type(given)}"
-        ]
-    if unshaped(x) and not unshaped(given):
-        x.materialize(given.shape)
-    if unshaped(given):
-        return []
-    if given.shape == (1,) and not x.ndim:
-        given = given.select(0, 0)  # numbers were saved so before they had no dimensions
-    if given.shape != x.shape:
-        return [
-            f"size mismatch for {name}: copying a param with shape {given.shape} from checkpoint, "
-            "the shape in "
-            f"current model is {x.shape}."
-        ]
-    try:
-        put(name, x, given) if put else x.copy_(given)
-    except RuntimeError as error:
-        return [
-            f'While copying the parameter named "{name}", whose dimensions in the model are '
-            f"{x.size()} and whose "
-            f"dimensions in the checkpoint are {given.size()}, an exception occurred : {error.args}."
-        ]
-    return []
 
 
 def refuse_as_property(module: Any, name: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 from reference_impl.base.device import place_of
@@ -13,11 +14,12 @@ from reference_impl.base.not_modelled import refuse_unless_default
 from reference_impl.base.rules import Unspecified, by, refuse_by, warn
 from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of, is_inference, share_memory
-from reference_impl.core.hooks import RemovableHandle, attach
+from reference_impl.core.hooks import RemovableHandle as Handle
+from reference_impl.core.hooks import attach
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.missing import refuse_name
 from reference_impl.nn.parameter import clear_grads
-from reference_impl.optim.step_hooks import hooked
+from reference_impl.optim.step_hooks import called_on, hooked
 
 MIXED = frozenset({"float32", "float64"})
 """Dtypes of gradients and states that a parameter of any dtype accepts."""
@@ -72,6 +74,10 @@ class Optimizer:
             type(self).step = hooked(type(self).step)  # type: ignore[method-assign]  # as PyTorch does
         self._optimizer_step_pre_hooks: dict[int, Any] = {}
         self._optimizer_step_post_hooks: dict[int, Any] = {}
+        self._optimizer_state_dict_pre_hooks: dict[int, Any] = {}
+        self._optimizer_state_dict_post_hooks: dict[int, Any] = {}
+        self._optimizer_load_state_dict_pre_hooks: dict[int, Any] = {}
+        self._optimizer_load_state_dict_post_hooks: dict[int, Any] = {}
         known = PATHS | defaults
         self.defaults = {name: known[name] for name in self.order or defaults}
         self.state: dict[Tensor, dict[str, Any]] = defaultdict(dict)
@@ -79,13 +85,29 @@ class Optimizer:
         for group in given if isinstance(given[0], dict) else [{"params": given}]:
             self.add_param_group(group)
 
-    def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+    def register_step_pre_hook(self, hook: Callable[..., Any]) -> Handle:
         """Call ``hook(optimizer, args, kwargs)`` before each step; it may replace the arguments."""
         return attach(self._optimizer_step_pre_hooks, hook)
 
-    def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+    def register_step_post_hook(self, hook: Callable[..., Any]) -> Handle:
         """Call ``hook(optimizer, args, kwargs)`` after each step."""
         return attach(self._optimizer_step_post_hooks, hook)
+
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> Handle:
+        """Call ``hook(optimizer)`` before each `state_dict`."""
+        return attach(self._optimizer_state_dict_pre_hooks, hook, prepend)
+
+    def register_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> Handle:
+        """Call ``hook(optimizer, state_dict)`` after each `state_dict`; it may replace the result."""
+        return attach(self._optimizer_state_dict_post_hooks, hook, prepend)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> Handle:
+        """Call ``hook(optimizer, state_dict)`` before each `load_state_dict`; it may replace the state."""
+        return attach(self._optimizer_load_state_dict_pre_hooks, hook, prepend)
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> Handle:
+        """Call ``hook(optimizer)`` after each `load_state_dict`."""
+        return attach(self._optimizer_load_state_dict_post_hooks, hook, prepend)
 
     def add_param_group(self, group: dict[str, Any]) -> None:
         """Add parameters with settings of their own."""
@@ -176,31 +198,58 @@ class Optimizer:
 
     def state_dict(self) -> dict[str, Any]:
         """Return settings and states; parameters are numbered in order."""
-        number = {id(x): n for n, x in enumerate(x for group in self.param_groups for x in group["params"])}
+        for hook in self._optimizer_state_dict_pre_hooks.values():
+            hook(self)
+        number: dict[int, int] = {}
+        for at, x in enumerate(x for group in self.param_groups for x in group["params"]):
+            number.setdefault(id(x), at)
         groups = [
             {name: value for name, value in group.items() if name != "params"}
             | {"params": [number[id(x)] for x in group["params"]]}
             for group in self.param_groups
         ]
-        return {"state": {number[id(x)]: dict(s) for x, s in self.state.items()}, "param_groups": groups}
+        state = {number[id(x)] if isinstance(x, Tensor) else x: kept for x, kept in self.state.items()}
+        made = {"state": state, "param_groups": groups}
+        return called_on(self._optimizer_state_dict_post_hooks, self, made)
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Restore what `state_dict` returned, for the present parameters."""
-        params = [x for group in self.param_groups for x in group["params"]]
-        groups = state_dict["param_groups"]
+        given = called_on(self._optimizer_load_state_dict_pre_hooks, self, state_dict.copy())
+        groups = deepcopy(given["param_groups"])
         if len(groups) != len(self.param_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
         sizes = [(len(a["params"]), len(b["params"])) for a, b in zip(self.param_groups, groups, strict=True)]
-        if any(own != given for own, given in sizes):
+        if any(own != saved for own, saved in sizes):
             raise ValueError(
                 "loaded state dict contains a parameter group that doesn't match the size of "
                 "optimizer's group"
             )
-        for group, saved in zip(self.param_groups, state_dict["param_groups"], strict=True):
-            group.update({key: value for key, value in saved.items() if key != "params"})
+        params: dict[int, Tensor] = {}
+        for own, saved in zip(self.param_groups, groups, strict=True):
+            params |= zip(saved["params"], own["params"], strict=True)
+            saved["params"] = own["params"]
+            saved.update({name: value for name, value in own.items() if name not in saved})
+        self.param_groups = groups
         self.state = defaultdict(dict)
         if by("optim/state-comes-back"):
-            self.state |= {params[number]: dict(state) for number, state in state_dict["state"].items()}
+            for number, kept in given["state"].items():
+                known = number in params
+                self.state[params.get(number, number)] = _fitted(params[number], kept) if known else kept
+        for hook in self._optimizer_load_state_dict_post_hooks.values():
+            hook(self)
+
+
+def _fitted(x: Tensor, kept: Any, key: Any = None) -> Any:
+    """Copy what a state keeps of a parameter: tensors go to its device and, if it is no count, its dtype."""
+    if isinstance(kept, Tensor):
+        if key == "step":
+            return kept
+        return kept.to(dtype=x.dtype if x.is_floating_point() else kept.dtype, device=x.device)
+    if isinstance(kept, dict):
+        return {name: _fitted(x, value, name) for name, value in kept.items()}
+    if isinstance(kept, Iterable):
+        return type(kept)(_fitted(x, value) for value in kept)  # type: ignore[call-arg]
+    return kept
 
 
 def _without_names(given: list[Any]) -> tuple[list[Any], list[str]]:

@@ -1,4 +1,4 @@
-"""Hooks that optimizers call around each step."""
+"""Hooks that optimizers call around each step, and around saving and loading."""
 
 from __future__ import annotations
 
@@ -28,3 +28,11 @@ def hooked(step: Callable[..., Any]) -> Callable[..., Any]:
 
     around.hooked = True  # type: ignore[attr-defined]  # so that a class gets it once
     return around
+
+
+def called_on(hooks: dict[int, Callable[..., Any]], optimizer: Any, state: dict[str, Any]) -> dict[str, Any]:
+    """Have hooks look at a state, of which each may return another."""
+    for hook in hooks.values():
+        changed = hook(optimizer, state)
+        state = state if changed is None else changed
+    return state

@@ -89,11 +89,6 @@ a = torch.tensor([2.0], requires_grad=True, device='cuda')
 a.backward()
 k = torch.nn.utils.clip_grad_norm_([a, a], 1.0)
 """,
-    "a value of the memory that a mask chooses from": """
-a = torch.tensor([1.0, 2.0], device='cuda')
-b = a.as_strided((), (), 1)
-a[[True, False]] = b
-""",
 }
 
 
@@ -120,12 +115,6 @@ a.backward()
 b.backward()
 k = torch.nn.utils.clip_grad_norm_([a, b], 1.0)
 torch.nn.utils.clip_grads_with_norm_([a, b], 0.5, k)
-""",
-    "a value beside the memory that a mask chooses from": """
-a = torch.tensor([1.0, 2.0, 3.0], device='cuda')
-b = a[2]
-c = a[:2]
-c[[True, False]] = b
 """,
 }
 

@@ -870,6 +870,17 @@ e.backward()
 q = torch.tensor(complex(-2.0, 1.0), dtype=torch.complex128, device='cuda')
 r = torch.pow(q, 3.0)
 """,
+    "CUDA refuses a value of the memory that a mask chooses from": """
+a = torch.tensor([1.0, 2.0, 3.0], device='cuda')
+b = a[2]
+c = a[:2]
+c[[True, False]] = b
+d = a.as_strided((), (), 1)
+try:
+    a[[True, False, True]] = d
+except Exception as error:
+    print(type(error).__name__, error)
+""",
     "CUDA finds an operand elsewhere before its dtype": """
 t = torch.tensor(2.0, device='cuda', requires_grad=True)
 t.backward(t)
