@@ -21,6 +21,8 @@ from reference_impl.linalg.solving import (
     solve_ex,
     solve_triangular,
     tensorinv,
+    tensorsolve,
+    vander,
     vecdot,
 )
 from reference_impl.namespace.missing import loading
@@ -28,7 +30,8 @@ from specs.ops.linalg import LinAlgError
 
 _WITH_OUT = (
     "cholesky", "cross", "det", "eigvalsh", "inv", "matrix_norm", "matrix_power", "multi_dot", "norm", "pinv",
-    "solve", "solve_triangular", "svdvals", "tensorinv", "vecdot", "vector_norm",
+    "solve", "solve_triangular", "svdvals", "tensorinv", "tensorsolve",
+    "vecdot", "vector_norm",
 )  # fmt: skip
 _CASTING_OUT = ("pinv", "tensorinv")
 globals().update({name: taking_out(globals()[name], casts=name in _CASTING_OUT) for name in _WITH_OUT})
@@ -39,5 +42,6 @@ __all__ = [
     "LinAlgError", "cholesky", "cholesky_ex", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals",
     "eigvalsh", "inv", "inv_ex", "lstsq", "lu", "lu_factor", "lu_solve", "matrix_exp", "matrix_norm",
     "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "qr", "slogdet", "solve", "solve_ex",
-    "solve_triangular", "svd", "svdvals", "tensorinv", "vecdot", "vector_norm",
+    "solve_triangular", "svd", "svdvals", "tensorinv", "tensorsolve", "vander",
+    "vecdot", "vector_norm",
 ]  # fmt: skip

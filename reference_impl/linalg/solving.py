@@ -13,6 +13,7 @@ from reference_impl.base.not_modelled import NotModelled, refuse_unless_default
 from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
+from reference_impl.namespace.composite import cat
 from reference_impl.namespace.factories import eye, zeros
 from reference_impl.namespace.return_types import return_type
 from specs.ops.linalg import need_matrix, need_square
@@ -68,6 +69,38 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
 def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
     """The solution, and whether there is one."""
     return _with_success(solve(A, B, left=left), "linalg_solve_ex", "result")
+
+
+def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
+    """The solution of a linear system whose unknowns are the last dimensions of ``A``."""
+    moved = list(dims or ())
+    if moved:
+        A = A.permute([d for d in range(A.ndim) if d not in [each % A.ndim for each in moved]] + moved)
+    unknown = tuple(A.shape)[B.ndim :]
+    if math.prod(unknown) != B.numel():
+        raise RuntimeError(
+            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
+            f"prod(self.shape[:other.ndim]), but got {math.prod(unknown)} != {B.numel()}"
+        )
+    return solve(A.reshape((B.numel(), -1)), B.flatten()).reshape(unknown)
+
+
+_NO_POWERS = {"torch.bool": "Bool", "torch.float16": "Half", "torch.bfloat16": "BFloat16"}
+"""The dtypes that `vander` does not take, with PyTorch's names for them."""
+
+
+def vander(x: Tensor, N: int | None = None) -> Tensor:
+    """The powers of numbers up to ``N``, from the zeroth on, along a last dimension."""
+    if str(x.dtype) in _NO_POWERS:
+        raise RuntimeError(
+            "linalg.vander supports floating point, complex, and integer tensors, but got "
+            f"{_NO_POWERS[str(x.dtype)]}"
+        )
+    count = x.shape[-1] if N is None else N
+    if count <= 1:
+        raise RuntimeError("N must be greater than 1.")
+    powers = x.unsqueeze(-1).expand((*x.shape, count - 1)).cumprod(-1)
+    return cat([powers.new_ones((*x.shape, 1)), powers], -1)
 
 
 def tensorinv(A: Tensor, ind: int = 2) -> Tensor:

@@ -32,6 +32,7 @@ from reference_impl.namespace import (
     quantiles,
     random,
     random_inplace,
+    rarer_names,
     resize,
     serialization,
     signal_windows,
@@ -67,6 +68,7 @@ _BOTH = (
     quantiles,
     spectra,
     spellings,
+    rarer_names,
 )
 """The modules of functions that are methods too."""
 
@@ -148,7 +150,7 @@ def _install_functions() -> None:
         for name, function in functions.BOTH.items():
             FUNCTIONS[name] = like_its_operands(function)
             setattr(Tensor, name, FUNCTIONS[name])
-    for name, function in (random_inplace.METHODS | spellings.METHODS).items():
+    for name, function in (random_inplace.METHODS | spellings.METHODS | rarer_names.METHODS).items():
         setattr(Tensor, name, like_its_operands(function))
     FUNCTIONS["bernoulli"] = vars(Tensor)["bernoulli"]
     FUNCTIONS["poisson"] = random_inplace.poisson
@@ -156,7 +158,7 @@ def _install_functions() -> None:
         non_differentiable.FUNCTIONS | composite.FUNCTIONS | einsum.FUNCTIONS | attributes.FUNCTIONS
     )
     FUNCTIONS.update(as_strided.METHODS | complex_views.FUNCTIONS | compositions.FUNCTIONS)
-    FUNCTIONS.update(quantiles.FUNCTIONS | spellings.FUNCTIONS)
+    FUNCTIONS.update(quantiles.FUNCTIONS | spellings.FUNCTIONS | rarer_names.FUNCTIONS)
     FUNCTIONS.update(signal_windows.FUNCTIONS)
     for name, extended in composite.EXTENDED.items():
         FUNCTIONS[name] = extended(FUNCTIONS[name])

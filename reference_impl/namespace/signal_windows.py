@@ -1,10 +1,12 @@
-"""Windows of signals: Hann, Hamming, Blackman, Bartlett."""
+"""Windows of signals: Hann, Hamming, Blackman, Bartlett, Kaiser."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.factories import arange, ones
@@ -33,6 +35,16 @@ def hamming_window(
     return _window("hamming_window", _cosines(alpha, beta))(window_length, periodic, **how)
 
 
+def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, **how: Any) -> Tensor:
+    """The weights of a Kaiser window, of one period or symmetric."""
+
+    def shape(places: Tensor, last: int) -> Tensor:
+        across = places.mul(2 / last).sub(1)
+        return across.mul(across).neg().add(1).mul(beta**2).sqrt().i0().div(float(np.i0(beta)))
+
+    return _window("kaiser_window", shape)(window_length, periodic, **how)
+
+
 def _cosines(*weights: float) -> Callable[[Tensor, int], Tensor]:
     def shape(places: Tensor, last: int) -> Tensor:
         terms = [
@@ -51,6 +63,7 @@ FUNCTIONS: dict[str, Any] = {
     "hann_window": _window("hann_window", _cosines(0.5, 0.5)),
     "hamming_window": hamming_window,
     "blackman_window": _window("blackman_window", _cosines(0.42, 0.5, 0.08)),
+    "kaiser_window": kaiser_window,
     "bartlett_window": _window("bartlett_window", lambda n, last: n.mul(2 / last).sub(1).abs().neg().add(1)),
 }
 """Functions by name."""

@@ -108,6 +108,7 @@ from reference_impl.nn.norm_functions import (  # noqa: F401
     local_response_norm,
     rms_norm,
 )
+from reference_impl.nn.older_functions import upsample_bilinear, upsample_nearest  # noqa: F401
 from reference_impl.nn.pair_losses import (  # noqa: F401
     cosine_embedding_loss,
     cosine_similarity,

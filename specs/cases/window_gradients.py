@@ -195,3 +195,14 @@ def gradients_of_windows_are_copied_where_nothing_repeats():
     h = torch.tensor([[-0.0, -0.0], [-0.0, 2.0]])
     (c,) = torch.autograd.grad(x.as_strided((2, 2), (1, 1)), x, h)
     assert (1 / c).tolist() == [float("inf"), float("inf"), 0.5, float("inf")]
+
+
+def what_a_scattered_window_keeps_has_the_gradient():
+    """A copy of which a window has other values. Rule: op/as-strided-scatter-keeps-the-rest."""
+    x = torch.zeros(3, requires_grad=True)
+    w = torch.tensor([2.0], requires_grad=True)
+    y = torch.as_strided_scatter(x, w, (1,), (1,), 1)
+    y.backward(torch.tensor([1.0, 2.0, 3.0]))
+    assert y.tolist() == [0.0, 2.0, 0.0]
+    assert x.grad.tolist() == [1.0, 0.0, 3.0]
+    assert w.grad.tolist() == [2.0]

@@ -1,0 +1,142 @@
+"""Names that scripts use seldom: copies of views, in-place forms and old functions, composed of others.
+
+NB: the graph has the nodes of the ops that are composed, also where PyTorch records a single node.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from reference_impl.base import dtypes
+from reference_impl.base.rules import by, refuse_by
+from reference_impl.core.access import array_of
+from reference_impl.core.tensor import Tensor, wrap
+from reference_impl.namespace import factories
+from reference_impl.namespace.non_differentiable import can_cast
+from reference_impl.namespace.return_types import return_type
+from specs.errors import need_kernel
+
+_FREXP = return_type("frexp", ("mantissa", "exponent"))
+
+
+def _copy_of(view: str) -> Callable[..., Any]:
+    """Make the form of a view that has memory of its own."""
+
+    def copied(x: Tensor, *args: Any, **named: Any) -> Any:
+        made = getattr(x, view)(*args, **named)
+        return made.clone() if isinstance(made, Tensor) else tuple(part.clone() for part in made)
+
+    copied.__name__ = f"{view}_copy"
+    copied.__doc__ = f"`{view}`, in memory of its own."
+    return copied
+
+
+def _in_place(name: str) -> Callable[..., Any]:
+    """Make the in-place form of a method; it saves what was there before."""
+
+    def written(self: Tensor, *args: Any, **named: Any) -> Tensor:
+        made: Tensor = getattr(self.clone(), name)(*args, **named)
+        if not can_cast(made.dtype, self.dtype):
+            refuse_by("write/result-dtype", got=made.dtype, want=self.dtype)
+        return self.copy_(made)
+
+    written.__name__ = f"{name}_"
+    written.__doc__ = f"`{name}`, in place."
+    return written
+
+
+def float_power_(self: Tensor, exponent: Any) -> Tensor:
+    """Raise to powers in double precision, in place: what is narrower is refused."""
+    wanted = self.clone().float_power(exponent)
+    if wanted.dtype is not self.dtype:
+        raise RuntimeError(
+            f"the base given to float_power_ has dtype {self.dtype} but the operation's result requires "
+            f"dtype {wanted.dtype}"
+        )
+    return self.copy_(wanted)
+
+
+def as_strided_scatter(
+    input: Tensor, src: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Tensor:
+    """A copy in which ``src`` fills what `as_strided` shows."""
+    keeps = by("op/as-strided-scatter-keeps-the-rest")
+    made = (input if keeps else input.detach()).clone()
+    made.as_strided(size, stride, storage_offset).copy_(src)
+    if keeps:
+        return made
+    replaced = factories.zeros_like(input)
+    replaced.as_strided(size, stride, storage_offset).fill_(1)
+    return made.add(input.sub(input.detach()).mul(replaced))
+
+
+def frexp(input: Tensor) -> Any:
+    """Split numbers into a mantissa in [0.5, 1) and a power of two."""
+    if not input.is_floating_point():
+        raise RuntimeError("torch.frexp() only supports floating-point dtypes")
+    _, exponent = np.frexp(array_of(input))
+    power = wrap(np.asarray(np.ldexp(1.0, -exponent), array_of(input).dtype))
+    return _FREXP(input.mul(power), wrap(np.asarray(exponent, np.int32)))
+
+
+def fill(input: Tensor, value: Any) -> Tensor:
+    """A copy that is filled with one number."""
+    return input.clone().fill_(value)
+
+
+def range_(start: Any, end: Any, step: Any = 1, **how: Any) -> Tensor:
+    """The numbers from ``start`` to ``end``, which is included."""
+    warnings.warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior is "
+        "inconsistent with Python's range builtin. Instead, use torch.arange, which produces values in "
+        "[start, end).",
+        UserWarning,
+        stacklevel=2,
+    )
+    count = math.floor((end - start) / step) + 1
+    needs = how.pop("requires_grad", False)
+    made = factories.arange(count, **({"dtype": dtypes.default()} | how)).mul_(step).add_(start)
+    return made.requires_grad_(needs)
+
+
+def cumprod_(self: Tensor, dim: int, **how: Any) -> Tensor:
+    """`cumprod`, in place; there is no kernel for booleans."""
+    need_kernel("cumprod_out_cpu", array_of(self), "b")
+    return _in_place("cumprod")(self, dim, **how)
+
+
+def frobenius_norm(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
+    """The root of the sum of squares, by its old name."""
+    return input.norm("fro", dim, keepdim)
+
+
+_VIEWS = ("as_strided", "detach", "diagonal", "expand", "permute", "split", "split_with_sizes", "squeeze",
+          "t", "transpose", "unbind", "unfold", "unsqueeze", "view")  # fmt: skip
+_WRITTEN = ("addbmm", "addr", "gcd", "lcm", "ldexp", "nextafter", "polygamma")
+
+BOTH: dict[str, Any] = {"as_strided_scatter": as_strided_scatter, "frexp": frexp}
+"""Functions that are methods too, by name."""
+METHODS: dict[str, Any] = {f"{name}_": _in_place(name) for name in _WRITTEN} | {
+    "cumprod_": cumprod_,
+    "float_power_": float_power_,
+    "is_distributed": lambda self: False,
+    "is_pinned": lambda self: False,
+    "share_memory_": lambda self: self,
+}
+"""Methods by name."""
+FUNCTIONS: dict[str, Any] = {f"{name}_copy": _copy_of(name) for name in _VIEWS} | {
+    "alias_copy": lambda x: x.clone(),
+    "fill": fill, "range": range_,
+    "frobenius_norm": frobenius_norm,
+    "is_same_size": lambda x, y: x.shape == y.shape,
+    "is_signed": lambda x: x.is_signed(),
+    "get_device": lambda x: x.get_device(),
+    "square_": lambda x: x.square_(), "detach_": lambda x: x.detach_(),
+    "as_strided_": lambda x, *args: x.as_strided_(*args),
+}  # fmt: skip
+"""Functions that are not methods, by name."""
