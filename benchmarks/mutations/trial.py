@@ -156,7 +156,7 @@ def _tell(write: int, begin: Callable[[], None], tried: list[Witness], release: 
     quiet = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(quiet, stream)
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))  # a driver of CUDA reserves far more addresses
 
     def say(text: bytes) -> None:
         os.write(write, text + b"\n")

@@ -46,7 +46,9 @@ def test_a_script_is_explained_to_its_end(path):
 
 def test_torch_agrees_at_every_line(path):
     """Each fact of each name after each line, with the random numbers that the reference drew."""
-    pytest.importorskip("torch", reason="needs torch")
+    torch = pytest.importorskip("torch", reason="needs torch")
+    if "DataParallel" in path.read_text("utf-8") and torch.cuda.is_available():
+        pytest.skip("torch moves it to the GPU here")
     _, both = told(path)
     assert () == tuple(both.disagreements)
     assert both.lines > 20

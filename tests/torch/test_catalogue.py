@@ -102,6 +102,8 @@ def test_silent_row_is_a_rule(namespace: Any, row: dict) -> None:
 @listed(UNREACHED)
 def test_unreached_row_is_no_rule(row: dict) -> None:
     """An unreached row still raises or warns, unless it is said to be silent, and no rule covers it."""
+    if "cuda" in row["trigger"] and torch.cuda.is_available():
+        pytest.skip("torch has a GPU here")
     error, said, _ = outcome(row["trigger"])
     assert row.get("silent", False) is (error is None and not said)
     if error is not None:

@@ -93,14 +93,13 @@ def test_a_kernel_that_one_of_both_lacks_ends_the_comparison(as_cuda, by):
     assert lacking == both[1].outcome
 
 
-def test_a_check_that_cuda_alone_makes_ends_the_comparison(as_cuda):
+@pytest.mark.parametrize("rule", ["write/partial-overlap-refused", "op/index-put-dtype"])
+def test_a_check_that_cuda_alone_makes_ends_the_comparison(as_cuda, rule):
     """A value on a device is not taken out of the memory that a mask chooses from."""
-    own = Refused("write/partial-overlap-refused")
-    text = "a = torch.ones(1, device='cuda')\n{}\nc = a + 1\n"
-    for line, ends in (("a[[True]] = a", True), ("b = a.mul_(a)", False)):
-        trace, reference = traces(text.format(line))
-        seen = as_the_cpu_says(replaced(trace, trace[1]._replace(outcome=own)), reference)
-        assert ends == isinstance(seen[1].outcome, Unsupported)
+    trace, reference = traces("a = torch.ones(1, device='cuda')\na[[True]] = a\nc = a + 1\n")
+    assert DONE == reference[1].outcome
+    seen = as_the_cpu_says(replaced(trace, trace[1]._replace(outcome=Refused(rule))), reference)
+    assert isinstance(seen[1].outcome, Unsupported)
 
 
 def replaced(trace: Trace, second) -> Trace:

@@ -881,6 +881,12 @@ try:
 except Exception as error:
     print(type(error).__name__, error)
 """,
+    "CUDA refuses a value of another dtype where a mask chooses": """
+a = torch.tensor([1.0, 2.0], device='cuda')
+d = torch.tensor(False, device='cuda')
+a[[True, False]] = d
+b = a * 2
+""",
     "CUDA finds an operand elsewhere before its dtype": """
 t = torch.tensor(2.0, device='cuda', requires_grad=True)
 t.backward(t)
