@@ -119,11 +119,9 @@ def set_flag(x: Tensor, flag: bool) -> None:
 
 
 def ask_for_grad(x: Tensor, flag: bool) -> Tensor:
-    """Set the flag as ``requires_grad_()`` does, also within a transform."""
+    """Set the flag of a leaf as ``requires_grad_()`` does, also within a transform."""
     if not isinstance(flag, bool):
         refuse_by("requires_grad/argument-must-be-bool", type=type(flag).__name__)
-    if x._node is not None and not flag:
-        refuse_by("requires_grad/non-leaf-cannot-drop")
     x._set_flag(flag, "requires_grad_")
     return x
 

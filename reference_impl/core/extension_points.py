@@ -126,6 +126,10 @@ def on_unpack(saved: Any, unpacked: Any) -> None:
     """A saved result is unpacked within a transform."""
 
 
+def on_data(tensor: Any, new: Any) -> None:
+    """Note that a tensor's data is about to be assigned within a transform; may refuse."""
+
+
 def on_read(tensor: Any) -> None:
     """Note that Python is about to read a tensor's elements; may refuse."""
 

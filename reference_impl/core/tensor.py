@@ -214,6 +214,8 @@ class Tensor:
     def data(self, new: Tensor) -> None:
         if not isinstance(new, Tensor):
             refuse_by("data/assign-type", type=type(new).__name__)
+        if STATE.transforms:
+            extension_points.on_data(self, new)
         if self.requires_grad and not dtypes.differentiable(new._array.dtype):
             refuse_by("data/assign-dtype", dtype=new.dtype)
         moves = STATE.devices and place_of(self) is not place_of(new) and by("device/data-moves-the-end")

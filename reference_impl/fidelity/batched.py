@@ -35,7 +35,7 @@ class Batched(Tensor):
     @property
     def data(self) -> Tensor:
         """Refuse to give the elements without history."""
-        refuse_by("functional/vmap-hides-data")
+        refuse_by("functional/vmap-hides-data", how="accessing `data`")
         return Tensor.data.fget(self)  # type: ignore[attr-defined]
 
     @data.setter
@@ -48,11 +48,18 @@ class Batched(Tensor):
 
 
 def _no_number() -> None:
-    refuse_by("functional/vmap-takes-no-numbers")
+    if not _in_engine():
+        refuse_by("functional/vmap-takes-no-numbers")
 
 
 def _no_branch() -> None:
-    refuse_by("functional/vmap-takes-no-branches")
+    if not _in_engine():
+        refuse_by("functional/vmap-takes-no-branches")
+
+
+def _in_engine() -> bool:
+    """Tell whether the engine asks, for a formula that PyTorch computes without it."""
+    return bool(STATE.held_warnings) and STATE.held_warnings[-1] is not None
 
 
 def _no_memory() -> None:
@@ -151,6 +158,13 @@ def _mark_saved(out: Tensor, kernel: Kernel, levels: Levels) -> None:
     node = out._node
     if isinstance(node, OpNode) and node.kernel is kernel and (saved := node.values[kernel.result]):
         marked(saved.tensor, levels)
+
+
+@fill
+def on_data(tensor: Tensor, new: Tensor) -> None:
+    """Refuse to assign the data of, or to, what stands for many."""
+    if levels_of(tensor, new):
+        refuse_by("functional/vmap-hides-data", how="mutating directly with `.data`")
 
 
 @fill

@@ -234,3 +234,94 @@ def least_and_largest_along_a_dimension_that_is_there():
     assert n.grad.item() == 3.0
     with refused("op/dim-range"):
         n.aminmax(dim=1)
+
+
+def a_window_on_memory_that_begins_elsewhere():
+    """A leaf may begin within its memory, and a window behind it or before it.
+
+    Rules: view/stale-regenerates, write/rewrites-the-base.
+    """
+    x = torch.zeros(6)[2:5].detach().requires_grad_()
+    y = x.as_strided((2,), (1,), 3)
+    y.backward(torch.tensor([1.0, 2.0]))
+    assert x.grad.tolist() == [0.0, 1.0, 2.0]
+    z = x.as_strided((2,), (1,), 1)
+    z.backward(torch.tensor([3.0, 4.0]))
+    assert x.grad.tolist() == [4.0, 1.0, 2.0]
+    w = x.as_strided((2, 2), (1, 1), 2)
+    w.backward(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    assert x.grad.tolist() == [5.0, 6.0, 6.0]
+    b = torch.zeros(6)[2:5].detach()
+    v = b[1:]
+    b.add_(x)
+    assert v.is_leaf is False and v.storage_offset() == 3
+    v.mul_(2)
+    (v * torch.tensor([5.0, 6.0])).sum().backward()
+    assert x.grad.tolist() == [5.0, 16.0, 18.0]
+
+
+def a_written_input_may_be_saved():
+    """It comes back as it was given, so the node that saves it is its history.
+
+    Rules: function/dirty-is-rewritten, function/saved-input-returned.
+    """
+    which = lambda at: type(
+        "Tripled",
+        (torch.autograd.Function,),
+        {
+            "forward": staticmethod(lambda x: x.mul_(3)),
+            "setup_context": staticmethod(
+                lambda ctx, inputs, output: (
+                    ctx.mark_dirty(inputs[0]),
+                    ctx.save_for_backward((inputs[0], output)[at]),
+                )[1]
+            ),
+            "backward": staticmethod(lambda ctx, g: g * ctx.saved_tensors[0]),
+        },
+    )
+    kept = []
+    kept += [which(0), which(1)]
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 1
+    kept[0].apply(y).sum().backward()
+    assert y.tolist() == [3.0, 6.0] and x.grad.tolist() == [3.0, 6.0]
+    y = x * 1
+    kept[1].apply(y).sum().backward()
+    assert x.grad.tolist() == [6.0, 12.0]
+
+
+def within_a_map_no_data_is_assigned():
+    """That of, or to, one of many; others may. Rule: functional/vmap-hides-data."""
+    m = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    given = lambda x, data: (setattr(x, "data", data), x)[1]
+    vmap = torch.func.vmap
+    with refused("functional/vmap-hides-data"):
+        vmap(lambda x: given(x.clone(), torch.ones(2)))(m)
+    with refused("functional/vmap-hides-data"):
+        vmap(lambda x: given(torch.ones(2), x * 2))(m)
+    z = torch.zeros(2)
+    assert vmap(lambda x: x * given(z, torch.ones(2)))(m).tolist() == m.tolist() and z.tolist() == [1.0, 1.0]
+
+
+def gradients_within_a_map_read_no_numbers():
+    """Formulas that ask for zeros do so for each element. Rule: functional/vmap-takes-no-numbers."""
+    m = torch.tensor([[2.0, 3.0], [0.0, 5.0]])
+    grad, vmap = torch.func.grad, torch.func.vmap
+    assert vmap(grad(lambda x: x.prod()))(m).tolist() == [[3.0, 2.0], [5.0, 0.0]]
+    assert vmap(grad(lambda x: x.cumprod(0).sum()))(m).tolist() == [[4.0, 2.0], [6.0, 0.0]]
+    singular = vmap(grad(lambda x: torch.linalg.det(x.diag()) * 2))(m)
+    assert [[round(v, 4) for v in row] for row in singular.tolist()] == [[6.0, 4.0], [10.0, 0.0]]
+    asks = type(
+        "Asks",
+        (torch.autograd.Function,),
+        {
+            "generate_vmap_rule": True,
+            "forward": staticmethod(lambda x: x * 2),
+            "setup_context": staticmethod(lambda ctx, inputs, output: None),
+            "backward": staticmethod(lambda ctx, g: g * g.sum().item()),
+        },
+    )
+    with refused("functional/vmap-takes-no-numbers"):
+        vmap(grad(lambda x: asks.apply(x).sum()))(m)
+    with refused("functional/vmap-takes-no-numbers"):
+        vmap(grad(lambda x: x.prod() * x.eq(0).sum().item()))(m)
