@@ -12,7 +12,13 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any, ClassVar
 
-from reference_impl.autograd.function_node import FunctionCtx, FunctionNode, as_tuple, made_beside
+from reference_impl.autograd.function_node import (
+    FunctionCtx,
+    FunctionNode,
+    as_tuple,
+    made_beside,
+    saved_for_backward,
+)
 from reference_impl.base.modes import no_grad
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
@@ -105,8 +111,14 @@ class Function:
             node, _, _, outputs = cls._call(args, kwargs)
         # A reference from the node to an output would be a cycle.
         node.to_save = node.dirty_tensors = node.non_differentiable = ()
+        if not cls._computes_on_arrays and cls.vmap is Function.vmap:
+            return outputs
         # NB: by its own rule a result may also be the same for all elements, which is not asked.
-        return outputs if cls.vmap is Function.vmap else marked(outputs, levels_of(*args, outputs))
+        levels = levels_of(*args, outputs)
+        for saved in saved_for_backward(node)[0]:
+            if saved is not None and saved.is_output:
+                marked(saved.tensor, levels)
+        return marked(outputs, levels)
 
     @classmethod
     def _check_transforms(cls, separate: bool, args: tuple[Any, ...]) -> None:

@@ -58,7 +58,7 @@ def _no_branch() -> None:
 
 
 def _in_engine() -> bool:
-    """Tell whether the engine asks, for a formula that PyTorch computes without it."""
+    """Tell whether a formula asks, which PyTorch computes otherwise for what stands for many."""
     return bool(STATE.held_warnings) and STATE.held_warnings[-1] is not None
 
 
@@ -144,7 +144,8 @@ def runner_for(op: Op, types: tuple[type, ...]) -> Callable[..., Any] | None:
         levels = levels_of(*operands)
         if op.mutates:
             check_write(op, operands[0], levels)
-        _check_shape_known(op, operands)
+        if not _in_engine():
+            _check_shape_known(op, operands)
         out = marked(run(kernel, operands, attributes), levels)
         if levels and kernel.result:
             _mark_saved(out, kernel, levels)
@@ -214,9 +215,16 @@ def check_compared(name: str, *given: Any) -> None:
 
 
 def check_write(op: Op, target: Tensor, levels: Levels) -> None:
-    """Refuse to write what stands for many into a tensor that does not."""
+    """Refuse to write what stands for many into a tensor that does not.
+
+    New memory of a formula's own stands for as many as its first elements.
+    """
     many = levels - levels_of(target)
     if not many:
+        return
+    base = target if target._view is None else target._view.base
+    if _in_engine() and not base._version:
+        marked(base, levels)
         return
     name = op.batched_write or f"aten::{op.name}"
     if name == "broadcast":
