@@ -258,3 +258,32 @@ def a_shape_may_be_that_of_a_tensor_elsewhere():
     with refused("device/one-for-all"):
         torch.add(z, z, out=out)
     assert out.tolist() == [1.0, 1.0] and z.tolist() == [5.0, 6.0]
+
+
+    assert out.tolist() == [0.5, 0.5] and z.tolist() == [5.0, 6.0]
+
+
+def a_view_without_history_is_refused_for_its_place():
+    """Where nothing is recorded, nothing else is in the way. Rule: device/one-for-all."""
+    x = torch.tensor([1.0, 2.0], device="cuda")
+    y = torch.tensor([3.0, 4.0])
+    with torch.no_grad():
+        v = x[:]
+    with refused("device/one-for-all"):
+        v.mul_(y)
+    v.mul_(x)
+    assert x.tolist() == [1.0, 4.0]
+    w = torch.tensor([1.0, 1.0], requires_grad=True, device="cuda")
+    with refused("write/no-grad-view-refused"):
+        v.mul_(w)
+
+
+def decompositions_are_beside_what_they_are_of():
+    """So are their gradients. Rule: device/gradient-comes-back."""
+    x = torch.tensor([2.0, 4.0], requires_grad=True)
+    y = x.cuda().diag()
+    made = []
+    made += [torch.linalg.slogdet(y)[1], torch.linalg.eigvalsh(y)]
+    assert [str(m.device) for m in made] == ["cuda:0", "cuda:0"]
+    (made[0] * 4 + made[1].sum()).backward()
+    assert [round(v, 4) for v in x.grad.tolist()] == [3.0, 2.0] and str(x.grad.device) == "cpu"
