@@ -136,7 +136,7 @@ def a_sequence_number_can_be_set():
 
 
 def masks_that_differ_choose_other_shapes():
-    """Whichever operand it is that stands for many. Rule: functional/vmap-shapes-are-fixed."""
+    """Any operand may be the one that stands for many. Rule: functional/vmap-shapes-are-fixed."""
     x = torch.tensor([1.0, 2.0, 3.0])
     m = torch.tensor([[True, False, True], [True, True, False]])
     vmap = torch.func.vmap
