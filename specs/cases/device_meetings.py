@@ -264,7 +264,7 @@ def a_shape_may_be_that_of_a_tensor_elsewhere():
 
 
 def a_view_without_history_is_refused_for_its_place():
-    """Where nothing is recorded, nothing else is in the way. Rule: device/one-for-all."""
+    """As long as nothing is recorded, nothing else is in the way. Rule: device/one-for-all."""
     x = torch.tensor([1.0, 2.0], device="cuda")
     y = torch.tensor([3.0, 4.0])
     with torch.no_grad():
