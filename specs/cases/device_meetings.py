@@ -260,9 +260,6 @@ def a_shape_may_be_that_of_a_tensor_elsewhere():
     assert out.tolist() == [1.0, 1.0] and z.tolist() == [5.0, 6.0]
 
 
-    assert out.tolist() == [0.5, 0.5] and z.tolist() == [5.0, 6.0]
-
-
 def a_view_without_history_is_refused_for_its_place():
     """As long as nothing is recorded, nothing else is in the way. Rule: device/one-for-all."""
     x = torch.tensor([1.0, 2.0], device="cuda")
