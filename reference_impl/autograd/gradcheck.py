@@ -234,7 +234,7 @@ def _difference(a: np.ndarray, b: np.ndarray, eps: float) -> np.ndarray:
                 f"but got {getattr(a, what)} and {getattr(b, what)}"
             )
     if a.dtype.kind == "b":
-        a, b = a.astype(np.float64), b.astype(np.float64)
+        refuse_by("op/bool-arithmetic", name="sub")
     return np.asarray((a - b) / (2 * eps)).reshape(-1)
 
 

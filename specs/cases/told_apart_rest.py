@@ -146,3 +146,26 @@ def masks_that_differ_choose_other_shapes():
         vmap(lambda k: x[k])(m)
     assert vmap(lambda q: q[m[0]])(torch.stack([x, x * 2])).tolist() == [[1.0, 3.0], [2.0, 6.0]]
     assert vmap(lambda k: torch.where(k, x, 0.0))(m).tolist() == [[1.0, 0.0, 3.0], [1.0, 2.0, 0.0]]
+
+
+def differences_of_all_outputs_by_all_inputs():
+    """An input without elements is passed over, and a condition has no difference.
+
+    Rules: gradcheck/may-answer-false, op/bool-arithmetic.
+    """
+    none = torch.ones(0, dtype=torch.float64, requires_grad=True)
+    x = torch.ones(1, dtype=torch.float64, requires_grad=True)
+    wrong = type(
+        "Wrong",
+        (torch.autograd.Function,),
+        {
+            "forward": staticmethod(lambda ctx, a, b: b * 2 + a.sum()),
+            "backward": staticmethod(lambda ctx, g: (g.new_zeros(0), g * 5)),
+        },
+    )
+    check = torch.autograd.gradcheck
+    assert check(wrong.apply, (none, x), raise_exception=False) is False
+    assert check(lambda a, b: b * 2 + a.sum(), (none, x)) is True
+    assert check(lambda a: (a * 2, (a > 0).long()), (x,)) is True
+    with refused("op/bool-arithmetic"):
+        check(lambda a: (a * 2, a > 0), (x,))
