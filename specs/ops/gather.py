@@ -98,8 +98,9 @@ def index_add(x: Tensor, dim: Dim, index: Vector, y: Tensor, *, alpha: Scale = 1
     wrong = (index < 0) | (index >= line.shape[axis])
     if wrong.any():
         where = {"index": index[wrong][0], "dim": axis, "size": line.shape[axis]}
-        # PyTorch hands the outermost dimensions of matrices and more on to scatter_add.
-        refuse("op/gather-range" if x.ndim > 1 and axis in (0, x.ndim - 1) else "op/index-range", **where)
+        # PyTorch hands the outermost dimensions of matrices and more on to scatter_add, if nothing is scaled.
+        handed_on = x.ndim > 1 and axis in (0, x.ndim - 1) and alpha == 1
+        refuse("op/gather-range" if handed_on else "op/index-range", **where)
     factor = alpha if isinstance(alpha, complex) else x.dtype.type(alpha).item()  # cut off for integers
     np.add.at(line, (*(slice(None),) * axis, index.reshape(-1)), np.atleast_1d(scaled(y, factor, x)))
     return line.reshape(x.shape)

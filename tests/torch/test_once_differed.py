@@ -17,6 +17,18 @@ from specs.callbacks import MODULES
 from specs.fact import DENSITIES
 
 PROGRAMS = {
+    "index_add hands rows on to scatter_add only if it does not scale them": """
+x = torch.tensor([[1.0, 2.0]])
+y = x.index_add(0, torch.tensor([0]), x, alpha=2)
+try:
+    y = x.index_add(0, torch.tensor([1]), x, alpha=2)
+except Exception as error:
+    print(type(error).__name__, error)
+try:
+    y = x.index_add(1, torch.tensor([0, 2]), x)
+except Exception as error:
+    print(type(error).__name__, error)
+""",
     "sizes of complex numbers lie as the numbers, also where there are none": """
 d = torch.ones(2, 0, dtype=torch.complex128)
 d.t_()
