@@ -211,6 +211,7 @@ neg.wrt(x=lambda g: g.neg())
     tries=("a zero",),
     grows="keeps",
     jumps=True,
+    often=5,
     zero="derivative",
     alone=alone.out,
 )

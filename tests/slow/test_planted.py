@@ -48,7 +48,6 @@ MISTOLD_BY_CASES = {
 """Everyday bugs of which cases convict another rule, and why."""
 MISTOLD_BY_PROGRAMS = {
     "functions_save_copies": "one program shows it, in which a view was saved",
-    "hooks_of_leaves_run_before_accumulation": "they run in a call of grad(), too: its rule is blamed first",
     "leaves_share_their_first_grads": "one program shows it, and no rule without which memory is shared so",
     "roots_are_walked_one_by_one": "one program shows it, whose roots are the same: several roots are blamed",
     "once_differentiable_ignored": "without the rule its results would have no history, as under no_grad",

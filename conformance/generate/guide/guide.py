@@ -23,13 +23,15 @@ from conformance.generate.state.features import (
     DEVICES,
     DTYPES,
     HOOKS,
+    INPLACE,
     LAYER_FUNCTIONS,
     MODES,
     OPERATORS,
+    VIEWS,
 )
 from conformance.generate.state.gen_state import NAMES, GenState, NotDrawn
 from conformance.generate.state.oracle import LimitedOracle, Oracle, RunnerOracle
-from conformance.generate.state.tensor_info import backward_ready
+from conformance.generate.state.tensor_info import backward_ready, needs_grad
 from conformance.generate.steps import backward, leaves, requires_grad
 from conformance.generate.steps.devices import DEVICE_NAMES
 from conformance.program import SAVING_MODES, Program, around_saved
@@ -150,9 +152,10 @@ class Guide:
         state.supports = drawn.supports
         self._errors = drawn.errors
         self._modes = bool(features & MODES)
+        self._views = bool(features & VIEWS and vocabulary.views)
         self._nestings = MODE_NESTINGS if drawn.inference else GRAD_MODE_NESTINGS
         if features & HOOKS:
-            self._nestings = self._nestings * 2 + SAVED_HOOK_NESTINGS
+            self._nestings = self._nestings * 3 + SAVED_HOOK_NESTINGS * 2
         self._actions = swarm.actions(features, drawn.supports, vocabulary.empty)
         self._unchecked = swarm.unchecked_actions(features, drawn.supports, vocabulary.empty)
         if features & DEVICES:
@@ -174,7 +177,12 @@ class Guide:
                 state.mode = ()
         elif enter and self._modes:
             state.mode = pick(self._nestings)
-            state.inference = state.inference or "inference_mode" in state.mode[0]
+            if "inference_mode" in state.mode[0]:
+                state.inference = True
+                if self._views and state.tensors and not state.below(3):
+                    state.schedule("view_op", state.find(needs_grad))
+            elif state.mode[-1] in SAVING_MODES and state.features & INPLACE and not state.below(3):
+                state.schedule("square_and_write", None)
             state.mode_turns = 1 if state.mode[-1][0] == "@" else 1 + state.below(7)
         if state.no_grad_turns:
             requires_grad.count_down(state)

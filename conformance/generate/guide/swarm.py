@@ -38,7 +38,10 @@ from conformance.generate.steps import (
     derivatives,
     devices,
     grad_attribute,
+    half_precision,
+    histories,
     hooks,
+    inference,
     inplace,
     interop,
     invalid_calls,
@@ -57,6 +60,7 @@ MODULES = (
     leaves, call_op, backward, grad_attribute, inplace, requires_grad, autograd_grad, hooks, custom_functions,
     training, interop, as_strided, devices, modules, training_loops, layer_functions, reruns, anomaly,
     view_writes, complex_ops, derivatives, layer_derivatives,
+    half_precision, inference, histories,
 )  # fmt: skip
 """The modules of steps. Their order is part of what a seed means."""
 

@@ -123,14 +123,14 @@ def _emit_view(
     return out
 
 
-@step(2, AS_STRIDED, emits=("transpose_", "t_", "unsqueeze_", "squeeze_", "swapdims_"))
+@step(3, AS_STRIDED, emits=("transpose_", "t_", "unsqueeze_", "squeeze_", "swapdims_"))
 def change_dims(state: GenState, about: Any = None) -> bool:
     """``transpose_``, ``squeeze_`` and the like, which change a tensor's dimensions but not its base's."""
-    tensor = state.find(_has_dims)
+    keeps = state.features & RETAIN and state.supports("retain_grad")
+    tensor = state.find(_has_dims_and_history if keeps and state.below(2) else _has_dims)
     if tensor is None:
         return False
-    keeps = state.features & RETAIN and state.supports("retain_grad")
-    if keeps and backward_ready(tensor) and not state.below(3):
+    if keeps and backward_ready(tensor) and state.below(3):
         state.emit("retain_grad", (tensor.ref,))  # which stays with the old dimensions
     op, args = state.pick(_RANK_KEEPING if _rank_is_fixed(tensor) else _DIM_CHANGES)
     _emit_change(state, tensor, op, (tensor.ref, *args))
@@ -201,3 +201,7 @@ def _emit_change(state: GenState, tensor: TensorInfo, op: str, args: tuple[Any, 
 
 def _has_dims(tensor: TensorInfo) -> Any:
     return tensor.shape
+
+
+def _has_dims_and_history(tensor: TensorInfo) -> Any:
+    return tensor.shape and backward_ready(tensor)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.generate.state.features import DOUBLE, GRAD_CALL, ROOTS
+from conformance.generate.state.features import DOUBLE, GRAD_CALL, INPLACE, ROOTS
 from conformance.generate.state.gen_state import GenState, Kwargs
-from conformance.generate.state.registry import follow_up, step
+from conformance.generate.state.registry import FOLLOW_UPS, follow_up, step
 from conformance.generate.state.tensor_info import TensorInfo, ancestors, needs_grad
 from conformance.generate.steps.backward import (
     CREATE,
@@ -23,7 +23,7 @@ from conformance.program import ref
 
 _UNUSED: Kwargs = (("allow_unused", True),)
 _ZEROS: Kwargs = (("materialize_grads", True),)
-_EDGE_KEYWORDS = ((), RETAIN, RETAIN, _UNUSED, _UNUSED, _ZEROS)
+_EDGE_KEYWORDS = ((), RETAIN, RETAIN, _UNUSED, _ZEROS, _ZEROS)
 
 
 def _inputs(state: GenState, tensor: TensorInfo) -> list[TensorInfo]:
@@ -148,14 +148,26 @@ def differentiate_twice(state: GenState, about: TensorInfo) -> bool:
     first = _derivative(state, about, x, CREATE)
     if first is None or not first.requires_grad:
         return True
-    if state.below(2):
+    if not state.below(4):
         state.schedule(backward, first)
         return backward(state, first)
     second = _derivative(state, first, x, RETAIN)
     if second is not None:
         state.prioritise((second, second))
-        state.schedule("functional_op", second)
+        state.schedule(use_and_write, second)
         state.schedule("inplace_op", second)
+    return True
+
+
+@follow_up
+def use_and_write(state: GenState, x: TensorInfo) -> bool:
+    """A view of a tensor, or an op on it, and a write to the result."""
+    made = len(state.tensors)
+    use = "view_op" if state.vocabulary.views and state.below(4) else "functional_op"
+    if not FOLLOW_UPS[use](state, x):
+        return False
+    if len(state.tensors) > made and state.features & INPLACE:
+        state.schedule("inplace_op", state.tensors[made])
     return True
 
 

@@ -69,6 +69,11 @@ def backward(state: GenState, about: TensorInfo | None = None) -> bool:
     return _run(state, "backward", args, kwargs, (tensor,), (g,))
 
 
+def backward_with(state: GenState, tensor: TensorInfo, g: TensorInfo) -> bool:
+    """A plain pass from a root with that upstream gradient."""
+    return _run(state, "backward", (tensor.ref, g.ref), (), (tensor,), (g,))
+
+
 @follow_up
 def backward_through(state: GenState, tensor: TensorInfo) -> bool:
     """A pass that goes through a tensor; if nothing was made from it, an op on it, and the pass later."""

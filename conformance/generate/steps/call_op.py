@@ -268,8 +268,8 @@ def _view(
                     state.schedule("index_put", tensor)
                 elif outs > 1 and tensor.requires_grad and state.features & HOOKS:
                     state.schedule("hook_on_unused_output", tensor)
-                elif state.mode and state.mode[0] == "inference_mode" and state.below(2):
-                    state.schedule("inplace_op", tensor)  # which is refused outside
+                elif state.mode and state.mode[0] == "inference_mode" and state.below(4):
+                    state.schedule("write_outside", tensor)
     return True
 
 
@@ -297,7 +297,7 @@ def _order_dependent(
     state: GenState, x: TensorInfo, op: str, args: tuple[Any, ...], tensors: tuple[TensorInfo, ...]
 ) -> bool:
     """True if the result of a write would depend on the order of its loop."""
-    if all(y is x or not _may_share(x.store, y.store) for y in tensors):
+    if all(y is x or not may_share(x.store, y.store) for y in tensors):
         return False
     target = state.oracle.memory(x.name)
     if target is None:
@@ -314,7 +314,7 @@ def _order_dependent(
     return AVOIDANCES["partly_overlapping_write"].meets((target, *others), {"foreign": shared_with_numpy})
 
 
-def _may_share(one: Store, other: Store) -> bool:
+def may_share(one: Store, other: Store) -> bool:
     """True if two stores may be the same memory.
 
     A gradient may have become an alias of another without a step that says so, and arrays know no names.

@@ -33,7 +33,8 @@ def complex_op(state: GenState, about: Any = None) -> bool:
     if x.kind != "c":  # the leaf was refused
         return True
     before = len(state.steps)
-    applied = call_op.apply(state, recipe, x) if state.below(8) else _scaled(state, x)
+    scaled = _scaled if state.below(8) or not x.shape else _added
+    applied = call_op.apply(state, recipe, x) if state.below(8) else scaled(state, x)
     if applied and len(state.steps) > before and state.tensors:
         out = state.tensors[-1]
         if out.requires_grad and out is not x:
@@ -50,6 +51,18 @@ def _scaled(state: GenState, x: TensorInfo) -> bool:
         return False
     name = state.result_name()
     if state.emit(op, (x.ref, number), (), (name,)):
+        state.bind(name, Store(bits, frac, x.store.inexact), (x,))
+    return True
+
+
+def _added(state: GenState, x: TensorInfo) -> bool:
+    """The sum of a complex number times slices of a tensor, which the gradient goes to."""
+    number, bits, frac = state.pick(_NUMBERS), x.store.bits + 4, x.store.frac
+    if not state.supports("index_add") or not state.indices or not state.fits(x.dtype, bits, frac):
+        return False
+    at = leaves.make_leaf(state, x.shape[:1], "indices", "int64")
+    name = state.result_name()
+    if state.emit("index_add", (x.ref, 0, at.ref, x.ref), (("alpha", number),), (name,)):
         state.bind(name, Store(bits, frac, x.store.inexact), (x,))
     return True
 

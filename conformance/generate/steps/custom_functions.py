@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from conformance.generate.state.features import DOUBLE, FUNCTIONS
+from conformance.generate.state.features import DOUBLE, FUNCTIONS, INPLACE, RETAIN
 from conformance.generate.state.gen_state import GenState
-from conformance.generate.state.registry import step
+from conformance.generate.state.registry import follow_up, step
 from conformance.generate.state.tensor_info import CAP, Store, TensorInfo, backward_ready, is_grad_leaf
 from conformance.generate.steps import call_op
 from conformance.generate.steps.autograd_grad import differentiate_twice
+from conformance.generate.steps.backward import backward
+from conformance.generate.steps.inplace import inplace_op
 
 
 class Signature(NamedTuple):
@@ -57,6 +59,8 @@ def apply_custom_function(state: GenState, about: TensorInfo | None = None) -> b
     name = state.pick(_NAMES[wrong])
     if not wrong and state.features & DOUBLE and state.below(3) == 0:
         name = "Once"  # which has no second derivative
+    elif not wrong and x.base is not None and state.below(8) == 0:
+        name = "WrittenPair"  # which returns more than the view that it writes to
     signature = menu[name]
     writes = signature.memory == "written"
     if writes and not state.unchecked and (x.multi_view or is_grad_leaf(x)):
@@ -83,10 +87,29 @@ def apply_custom_function(state: GenState, about: TensorInfo | None = None) -> b
         differentiate_twice(state, last)
     elif last is not None and (wrong or state.below(2)):
         state.schedule("backward", last)
+    if last is not None and len(outs) > 1 and state.features & _KEPT == _KEPT and not last.multi_view:
+        if not state.below(3):  # torch gets it wrong: few programs are lost to that
+            state.schedule(write_output_that_retains, last)
+    elif last is not None and len(outs) > 1 and last.multi_view and state.features & INPLACE:
+        state.schedule("write_outside", last)
     return True
 
 
-_NAMES = (tuple(VALID), tuple(INVALID))
+@follow_up
+def write_output_that_retains(state: GenState, output: TensorInfo) -> bool:
+    """``retain_grad()`` on one output of several, which is written then: the request moves with it."""
+    if not (backward_ready(output) and state.supports("retain_grad")):
+        return False
+    for other in state.tensors:
+        if other.parents == output.parents and other is not output and backward_ready(other):
+            state.emit("retain_grad", (other.ref,))  # else torch fails an assertion of its own
+    if state.emit("retain_grad", (output.ref,)) and inplace_op(state, output):
+        return backward(state, output) or True
+    return True
+
+
+_KEPT = INPLACE | RETAIN
+_NAMES = ((*VALID, "Asks"), tuple(INVALID))
 
 
 def _differentiable(tensor: TensorInfo) -> Any:

@@ -9,9 +9,9 @@ from typing import Any
 
 from conformance.generate.state.features import DTYPES, GRADS
 from conformance.generate.state.gen_state import GenState
-from conformance.generate.state.registry import step
+from conformance.generate.state.registry import follow_up, step
 from conformance.generate.state.tensor_info import TensorInfo, needs_grad
-from conformance.generate.steps import leaves
+from conformance.generate.steps import backward, leaves
 from conformance.program import Dtype
 
 
@@ -64,13 +64,7 @@ def assign_grad(state: GenState, about: Any = None) -> bool:
         if kind == 1:
             state.emit(".grad=", (tensor.ref, 1.0))
             return True
-    if g is None or state.self_overlapping(g):  # it may be added to in place
-        return False
-    if state.emit(".grad=", (tensor.ref, g.ref)):
-        tensor.grad_likely = g.store.may_hold_grad = True
-        state.prioritise((g, tensor))
-        state.schedule("backward_through", tensor)
-    return True
+    return g is not None and _assign(state, tensor, g)
 
 
 @step(3, DTYPES, emits=(".grad_dtype=",))
@@ -81,6 +75,37 @@ def assign_grad_dtype(state: GenState, about: TensorInfo | None = None) -> bool:
         return False
     if state.emit(".grad_dtype=", (tensor.ref, state.pick(_GRAD_DTYPES))):
         state.prioritise((tensor,))
+        state.schedule(gradient_of_another_dtype if state.below(2) else "backward_through", tensor)
+    return True
+
+
+@follow_up
+def gradient_of_another_dtype(state: GenState, tensor: TensorInfo) -> bool:
+    """A grad, assigned or arriving from a pass, of a dtype that the leaf itself has not."""
+    if not (tensor.requires_grad and tensor.is_leaf and state.full_api):
+        return False
+    g = next((x for x in reversed(state.tensors) if _fits_but_for_dtype(x, tensor)), None)
+    if g is None:
+        others = [dtype for dtype in state.float_dtypes if dtype != tensor.dtype]
+        if not others:
+            return False
+        g = leaves.make_leaf(state, tensor.shape, "any", state.pick(others))
+    if state.below(2) or not state.supports(".grad="):
+        return backward.backward_with(state, tensor, g)
+    return _assign(state, tensor, g)
+
+
+def _fits_but_for_dtype(g: TensorInfo, tensor: TensorInfo) -> bool:
+    return g.shape == tensor.shape and g.kind == "f" and g.dtype != tensor.dtype
+
+
+def _assign(state: GenState, tensor: TensorInfo, g: TensorInfo) -> bool:
+    """Assign a grad, and go on to a pass that adds to it."""
+    if state.self_overlapping(g):  # it may be added to in place
+        return False
+    if state.emit(".grad=", (tensor.ref, g.ref)):
+        tensor.grad_likely = g.store.may_hold_grad = True
+        state.prioritise((g, tensor))
         state.schedule("backward_through", tensor)
     return True
 

@@ -16,7 +16,7 @@ from specs import callbacks
 
 _TENSOR = tuple(map(Function, callbacks.TENSOR_HOOKS))
 _WRITING = tuple(map(Function, callbacks.WRITING_HOOKS))
-_INVALID = tuple(map(Function, callbacks.WRONG_HOOKS))
+_INVALID = tuple(map(Function, (*callbacks.WRONG_HOOKS, "lambda g: g.sum()")))
 _POST = tuple(map(Function, callbacks.POST_HOOKS))
 _BEFORE = tuple(map(Function, callbacks.BEFORE_NODE))
 _AFTER = tuple(map(Function, callbacks.AFTER_NODE))
@@ -31,12 +31,10 @@ def tensor_hook(state: GenState, about: TensorInfo | None = None) -> bool:
     tensor = state.find(needs_grad)
     if tensor is None:
         return False
-    menu = (
-        _INVALID if state.unchecked and state.below(3) == 0 else _WRITING if state.below(8) == 0 else _TENSOR
-    )
+    menu = _INVALID if state.unchecked and state.below(2) else _WRITING if state.below(8) == 0 else _TENSOR
     done = _register(state, "register_hook", (tensor.ref, state.pick(menu)), (tensor,))
-    if state.features & INPLACE and not (tensor.is_leaf or state.below(4)):
-        state.schedule("inplace_op", tensor)  # the hook stays with the value before it
+    if state.features & INPLACE and not (tensor.is_leaf or state.below(2)):
+        state.schedule("add_history" if state.below(2) else "inplace_op", tensor)  # the hook stays behind
     return done
 
 
@@ -76,7 +74,7 @@ def node_hook(state: GenState, about: TensorInfo | None = None) -> bool:
     return _register(state, "register_hook", (ref(node), state.pick(_AFTER)), (tensor,))
 
 
-@step(3, HOOKS, emits=(_MULTI_GRAD,))
+@step(2, HOOKS, emits=(_MULTI_GRAD,))
 def multi_grad_hook(state: GenState, about: TensorInfo | None = None) -> bool:
     """One hook on several tensors, called with all gradients or with the first to arrive."""
     tensor = state.find(needs_grad)

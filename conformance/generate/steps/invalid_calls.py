@@ -24,7 +24,7 @@ class _Placeholder:
     """Stands for a tensor to be picked or made."""
 
 
-X, Y, C, N, B, D, H, S, V, E = (_Placeholder() for _ in range(10))
+X, Y, C, N, B, D, H, S, V, E, M, W, P = (_Placeholder() for _ in range(13))
 MADE: dict[_Placeholder, tuple[str, str, tuple[leaves.Shape, ...]]] = {
     C: ("complex", "complex128", ()),
     N: ("indices", "int64", ()),
@@ -34,6 +34,9 @@ MADE: dict[_Placeholder, tuple[str, str, tuple[leaves.Shape, ...]]] = {
     S: ("any", "float32", ((),)),
     V: ("any", "float32", ((2, 1, 2), (1, 2, 3))),
     E: ("any", "float32", ((0,), (2, 0), (0, 2))),
+    M: ("bool", "bool", ((2, 2), (1, 2), (0, 2))),
+    W: ("any", "float32", ((2,),)),
+    P: ("indices", "int64", ((2,), (3,))),
 }
 """Placeholders for tensors made for the call: their values, dtype, and shapes (if none, that of X)."""
 
@@ -79,6 +82,9 @@ CALLS: tuple[InvalidCall, ...] = (
     ("index_select", (S, 0, N), (), 1),
     ("__getitem__", (V, ([0, 1], [0, 0, 0])), (), 1),
     ("__getitem__", (V, [True, False, True, False]), (), 1),
+    ("__getitem__", (V, [[0], [0]]), (), 1),
+    ("index_add", (V, 0, P, W), (), 1),
+    ("mv", (M, W), (), 1),
     ("__setitem__", (X, [0], D), (), 0),
     ("abs", (B,), (), 1),
     ("abs_", (C,), (), 0),

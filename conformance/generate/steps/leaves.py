@@ -116,6 +116,7 @@ _KINDS = tuple(
     product(("plain",) * 8 + ("ones", "ones", "zeros", "positive", "power_of_two"), (True, True, False))
 )
 """Values of a leaf, and its requires_grad."""
+HALVES = ("float16", "bfloat16")
 FLOATING = ("float64", "float32", "float16", "bfloat16")
 
 
@@ -155,7 +156,16 @@ def literal(state: GenState, shape: Shape, kind: str, dtype: str, flag: bool) ->
     tensor = state.bind(name, Store(_BITS.get(kind, 3), 0 if kind in _WHOLE or dtype in _WHOLE else 1))
     if dtype not in FLOATING and tensor is not None and not flag and not state.below(3):
         state.schedule("fill_across_dtypes", tensor)
+    elif state.inference and tensor is not None and in_inference_mode(state) and state.below(2):
+        state.schedule("use_outside", tensor)
+    elif dtype in HALVES and tensor is not None and state.numbers and not state.below(4):
+        state.schedule("scale_half", tensor)
     return True
+
+
+def in_inference_mode(state: GenState) -> bool:
+    """True if what is made now is an inference tensor."""
+    return bool(state.mode) and state.mode[-1].lstrip("@") == "inference_mode"
 
 
 def make_leaf(state: GenState, shape: Shape, kind: str, dtype: str, flag: bool = False) -> TensorInfo:

@@ -5,10 +5,11 @@ Gradients are read and assigned in ``grad_attribute``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from conformance.generate.state.choices import weighted
-from conformance.generate.state.features import DATA, DELETE, DETACH, MODES, REQUIRES_GRAD, RETAIN
+from conformance.generate.state.features import DATA, DELETE, DETACH, INPLACE, MODES, REQUIRES_GRAD, RETAIN
 from conformance.generate.state.gen_state import GenState
 from conformance.generate.state.registry import step
 from conformance.generate.state.tensor_info import TensorInfo, backward_ready, can_require_grad
@@ -44,6 +45,8 @@ def set_requires_grad(state: GenState, about: Any = None) -> bool:
     if done:
         state.refresh_aliases(tensor)
         state.prioritise((tensor,))
+        if not flag and state.features & INPLACE and state.below(2):
+            state.schedule("give_history", tensor)
     return True
 
 
@@ -81,10 +84,10 @@ def _alias(state: GenState, op: str, about: TensorInfo | None) -> bool:
     return True
 
 
-@step(3, DETACH, emits=("detach_",))
+@step(4, DETACH, emits=("detach_",))
 def detach_(state: GenState, about: Any = None) -> bool:
     """``detach_()``, which turns a result into a leaf."""
-    tensor = state.find(backward_ready)
+    tensor = (_used(state) if state.below(4) else None) or state.find(backward_ready)
     if tensor is None or (tensor.base is not None and not state.unchecked and state.below(4)):
         return False
     if state.emit("detach_", (tensor.ref,)):
@@ -93,6 +96,16 @@ def detach_(state: GenState, about: Any = None) -> bool:
         state.schedule("backward_through", tensor)
         state.refresh_aliases(tensor)
     return True
+
+
+def _used(state: GenState) -> TensorInfo | None:
+    """Return a result that another was made from, and so may be saved."""
+    for one in reversed(state.tensors):
+        if backward_ready(one):
+            for x in one.parents:
+                if backward_ready(x) and x.base is None and not x.deleted:
+                    return x
+    return None
 
 
 @step(3, DATA, emits=(".data=",))
@@ -110,6 +123,13 @@ def set_data(state: GenState, about: TensorInfo | None = None) -> bool:
         new = (state.below(3) and state.like(tensor, excluding=tensor)) or state.any_tensor()
     if not state.unchecked and new.dtype != tensor.dtype:
         return False
+    return assign_data(state, tensor, new, views)
+
+
+def assign_data(
+    state: GenState, tensor: TensorInfo, new: TensorInfo, views: Sequence[TensorInfo] = ()
+) -> bool:
+    """Assign ``.data``, if PyTorch says what comes of it."""
     arrays = (state.oracle.memory(tensor.name), state.oracle.memory(new.name))
     if arrays[0] is not None and any(
         AVOIDANCES[name].meets(arrays, {}) for name in ("data_of_other_rank", "data_of_complex_kind")

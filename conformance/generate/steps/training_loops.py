@@ -19,6 +19,8 @@ CLIP = "torch.nn.utils.clip_grad_norm_"
 CLIP_VALUE = "torch.nn.utils.clip_grad_value_"
 _ADAM = weighted({"torch.optim.Adam": 2, "torch.optim.AdamW": 1})
 _ROUNDS = (2, 2, 3)
+_LATE = 36
+"""Steps after which a loop is no longer than it must be."""
 _RATES = (0.5, 1.0, 0.25)
 
 
@@ -33,7 +35,10 @@ def training_loop(state: GenState, about: Any = None) -> bool:
         return True
     data = leaves.make_leaf(state, params[0].shape, "any", params[0].dtype) if state.below(2) else None
     sets_to_none = state.below(3) > 0
-    for _ in range(state.pick(_ROUNDS)):
+    rounds = state.pick(_ROUNDS)
+    if len(state.steps) - state.refused > _LATE:
+        rounds = min(rounds, 2)
+    for _ in range(rounds):
         if state.below(8):
             state.emit("zero_grad", (optimizer,), () if sets_to_none else (("set_to_none", False),))
         if not _round(state, params, data):
