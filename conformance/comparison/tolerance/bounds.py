@@ -225,12 +225,12 @@ class RoundingBounds:
             operands = [self._facts(index, each) for each in reads(step)]
             size = max([size, *(largest(each[_VALUE]) for each in operands if each is not None)])
             size *= 1.0 if operands[0] is None else scale_of_rows(step, operands[0][_VALUE])
-        if dtype.startswith("complex") and self._rounds_there(step):
-            ulp = max(ulp, COMPLEX_ON_CUDA_ULP)
+        by_logarithm = dtype.startswith("complex") and self._rounds_there(step)
+        ulp = max(ulp, COMPLEX_ON_CUDA_ULP) if by_logarithm else ulp
         if gradient or facts is not self._trace[index].facts.get(name):
             size = max(size, 1.0)  # a gradient is not seen, and what was seen later may have been written to
         unit = max(ulp, 1) * EPSILON.get(dtype, EPSILON[UNSEEN_DTYPE])
-        return Term(unit, size, bool(ulp) and not from_exact)
+        return Term(unit, size, by_logarithm or (bool(ulp) and not from_exact))
 
 
 def _dtypes_named(step: Step) -> set[str]:
