@@ -9,7 +9,7 @@ from typing import Any
 
 from conformance.generate.state import features
 from conformance.generate.state.choices import weighted
-from conformance.generate.state.features import DOUBLE, LAYER_FUNCTIONS, ROOTS
+from conformance.generate.state.features import DERIVATIVES, DOUBLE, LAYER_FUNCTIONS, ROOTS
 from conformance.generate.state.gen_state import GenState, Kwargs
 from conformance.generate.state.registry import FOLLOW_UPS, follow_up, step
 from conformance.generate.state.tensor_info import (
@@ -112,7 +112,7 @@ def _keywords(state: GenState, tensor: TensorInfo) -> Kwargs:
         kwargs = RETAIN
         if k >= 10 and state.features & DOUBLE:
             kwargs = CREATE
-    elif k == 6 and state.unchecked and not state.features & LAYER_FUNCTIONS:
+    elif k == 6 and state.unchecked and not state.features & (LAYER_FUNCTIONS | DERIVATIVES):
         kwargs = (("retain_graph", False), ("create_graph", True))
     if state.features & ROOTS and state.below(4) == 3:
         kwargs = (*kwargs, ("inputs", _inputs(state, tensor)))
