@@ -124,7 +124,7 @@ class Participants:
             reference = run(program, adapters.load(REFERENCE), density)
         torch = None
         if self.recorded is not None:
-            own = self.recorded.program is program and self.recorded.density == density
+            own = self.recorded.program == program and self.recorded.density == density
             torch = self._replayed(self.recorded, reference) if own else None
         elif self.with_torch:
             note(program, 0)

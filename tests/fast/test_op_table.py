@@ -48,6 +48,7 @@ INNOCENT = {
         "remainder remainder_ floor_divide floor_divide_ _rfloor_divide _rremainder",
         "the ops behind operators",
     ),
+    "reference_impl/namespace/rarer_names.py": (EVERY, "ops under their names for copies and for writes"),
     "reference_impl/namespace/resize.py": ("transpose", "other names for an op"),
     "reference_impl/namespace/spectra.py": (
         "_circular _reflected1d _replicated1d",

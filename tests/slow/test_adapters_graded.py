@@ -63,7 +63,7 @@ def test_no_case_breaks(named: str) -> None:
 @pytest.mark.parametrize("against", ["reference", "torch"])
 def test_no_program_diverges(named: str, against: str) -> None:
     """Programs keep to what is claimed, and what is not there ends the comparison."""
-    tally = judged_chunk(Chunk(str(FOLDER / f"{named}.py"), against, "prng", 3, 0, PROGRAMS))
+    tally = judged_chunk(Chunk(str(FOLDER / f"{named}.py"), against, "prng", 4, 0, PROGRAMS))
     assert () == tally.broken
     assert [] == [(f.where, f.line, f.fact, f.expected, f.actual) for f in tally.findings]
     assert 0 == tally.totals.crashed
