@@ -260,7 +260,10 @@ def run_case(
     With ``any_refusal``, an exception of any kind is the refusal that is expected of a line. Who asks only
     whether it fails at a line of the text ``until`` needs nothing after the last statement with such a line.
     """
-    function = functions(case.chapter, namespace, folder, cuda)[case.name]
+    try:
+        function = functions(case.chapter, namespace, folder, cuda)[case.name]
+    except Exception as exc:
+        return _failure(case, exc, folder / f"{case.chapter}.py")
     if until is not None and (shorter := _code_until(case, until)) is not None:
         exec(shorter, function.__globals__)
         function = function.__globals__[case.name]

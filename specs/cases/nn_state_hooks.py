@@ -3,24 +3,6 @@
 import torch
 
 
-class _Noted(torch.nn.Linear):
-    def get_extra_state(self):
-        return {"note": 3}
-
-    def set_extra_state(self, state):
-        self.note = state["note"]
-
-
-class _Own(torch.nn.BatchNorm1d):
-    def _save_to_state_dict(self, destination, prefix, keep_vars):
-        super()._save_to_state_dict(destination, prefix, keep_vars)
-        destination[prefix + "mine"] = 7
-
-    def _load_from_state_dict(self, state_dict, prefix, *more):
-        self.got = state_dict.pop(prefix + "mine")
-        super()._load_from_state_dict(state_dict, prefix, *more)
-
-
 def hooks_are_called_around_saving():
     """Those before see where and how; those after change the dict, and at the root may return another.
 
@@ -91,7 +73,24 @@ def a_module_may_save_other_things():
 
     Rule: nn/buffers-belong-to-the-state.
     """
-    m = torch.nn.Sequential(_Noted(1, 1, bias=False), _Own(1, affine=False))
+
+    class Noted(torch.nn.Linear):
+        def get_extra_state(self):
+            return {"note": 3}
+
+        def set_extra_state(self, state):
+            self.note = state["note"]
+
+    class Own(torch.nn.BatchNorm1d):
+        def _save_to_state_dict(self, destination, prefix, keep_vars):
+            super()._save_to_state_dict(destination, prefix, keep_vars)
+            destination[prefix + "mine"] = 7
+
+        def _load_from_state_dict(self, state_dict, prefix, *more):
+            self.got = state_dict.pop(prefix + "mine")
+            super()._load_from_state_dict(state_dict, prefix, *more)
+
+    m = torch.nn.Sequential(Noted(1, 1, bias=False), Own(1, affine=False))
     state = m.state_dict()
     stats = ["1.running_mean", "1.running_var", "1.num_batches_tracked"]
     assert list(state) == ["0.weight", "0._extra_state", *stats, "1.mine"]

@@ -174,6 +174,17 @@ def test_a_wrong_expectation_fails_with_its_line(tmp_path) -> None:
     assert "backward/root-needs-grad" in str(results["wrong_rule"])
 
 
+def test_a_chapter_that_cannot_be_read_with_a_namespace_fails_its_cases(tmp_path) -> None:
+    (tmp_path / "above.py").write_text(
+        'import torch\nclass Own(torch.absent): ...\ndef case():\n    """Rule: leaf/made-here."""\n',
+        encoding="utf-8",
+    )
+    (case,) = cases(tmp_path)
+    result = run_case(case, torch, tmp_path)
+    assert (2, "class Own(torch.absent): ...", False) == (result.line, result.source, result.passed)
+    assert "absent" in (result.why or "")
+
+
 def test_a_case_leaves_grad_mode_as_it_was(tmp_path) -> None:
     """A case that switches grad mode off and fails does not spoil the next."""
     (tmp_path / "off.py").write_text(
