@@ -78,8 +78,8 @@ WIRING, WIRED = DECLARED_TOPOLOGY, TOPOLOGY
 POSITION = {name: index for index, name in enumerate(FACTS)}
 
 DENSITIES = ("each", "touched", "end")
-"""Densities of observing: after each step every tensor that it may have changed, only those that it names, or
-none. After the last step all live tensors are observed.
+"""Densities of observing: after each step every tensor that it may have changed (in long programs after some
+of them, see `Scope`), only those that it names, or none. After the last step all live tensors are observed.
 """
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from conformance.program import DELETE, OPAQUE
+from conformance.program import DELETE, OPAQUE, Step
 from specs.callbacks import WRITING_CLASSES, class_of
 
 EVERYTHING = "everything"
@@ -48,6 +46,38 @@ class _Reaches(dict[str, tuple[bool, bool]]):
 reach_of = _Reaches().__getitem__  # NB: it takes half the time of a cached function
 
 
-def reach_at(density: str) -> Callable[[str], tuple[bool, bool]]:
-    """Return `reach_of`, or what takes any operation for one that may change all there is."""
-    return (lambda op: (True, True)) if density == EVERYTHING else reach_of
+FIRST_LOOKS, LOOKS_A_STEP = 100, 4
+"""So many tensors may be looked at in looks at everything, and so many more for each step before."""
+
+
+class Scope:
+    """The names to observe after each step of a program, told by its steps: all sides observe the same.
+
+    What is live grows with a program, so that looking at everything costs the more, the longer it is. At the
+    density `each` it is therefore done as often as `FIRST_LOOKS` and `LOOKS_A_STEP` allow. Programs of usual
+    length are not affected; in long ones some writes and backwards are looked at like plain steps, and a
+    difference that shows later is looked for at `EVERYTHING`.
+    """
+
+    def __init__(self, density: str) -> None:
+        self._density = density
+        self.reach_of = (lambda op: (True, True)) if density == EVERYTHING else reach_of
+        self._names: set[str] = set()
+        self._left = FIRST_LOOKS
+
+    def after(self, step: Step) -> tuple[bool, bool]:
+        """Tell whether to look at grads that nobody retains after the next step, and at all that is live."""
+        op, args, _, out, _ = step
+        names, density = self._names, self._density
+        if op == DELETE:
+            names.difference_update([value.name for value in args])
+        else:
+            names.update(out)
+        grads, everything = self.reach_of(op)
+        everything = everything and density != "touched"
+        if density == "each":
+            if everything:
+                everything = len(names) <= self._left
+                self._left -= len(names) if everything else 0
+            self._left += LOOKS_A_STEP
+        return grads, everything

@@ -115,6 +115,7 @@ class RegionRunner(Runner):
         self._touched.clear()
         self._regions.append((len(self.steps), len(self.steps) + len(region.program)))
         for step in inner:
+            self._scope.after(step)
             self.steps.append(step)
             self.observations.append(Observation(DONE, _UNSEEN, None))
         outcome = self._modes.switch((), self._recorded) if self._modes.open else None
@@ -127,8 +128,7 @@ class RegionRunner(Runner):
         self._touched.update((name, self.env[name]) for name in named if name in self.env)
         facts: dict[str, tuple[Any, ...]] = {}
         if self.density != "end":
-            grads, others = self._reach_of(last.op)
-            everything = others and self.density != "touched"
+            grads, everything = self._scope.after(last)
             self._seen_all = everything and grads
             facts = self.look(grads, None if everything else self._touched)
         self.steps.append(last)
@@ -144,7 +144,7 @@ class RegionRunner(Runner):
             raise TypeError(f"run() gave {said} for the {len(region.outputs)} names {region.outputs}")
         outcome = self._bind(region.outputs, tuple(results), False) if results else DONE
         self._mark_chance(region)
-        if any(self._reach_of(step.op)[1] for step in region.program):
+        if any(self._scope.reach_of(step.op)[1] for step in region.program):
             self._written |= set(region.outputs)  # no one saw how often since they got their names
         else:
             self._written -= set(region.outputs)

@@ -5,10 +5,11 @@ programs are run in `run`, what an adapter does at once in `region`. What an imp
 in `adapters`; nothing here knows torch.
 
 At full density a step is followed by a look at everything it may have changed: all that is live if its
-operation writes or differentiates by its word, else its operands and results. What such a
-plain step should change elsewhere, against its word, shows at the next look at everything; one comes at the
-end. And since PyTorch warns at length when the grad of a non-leaf that retains none is read, such a grad is
-read after the steps whose operation speaks of gradients and at the end, and unseen otherwise.
+operation writes or differentiates by its word, else its operands and results. What such a plain step should
+change elsewhere, against its word, shows at the next look at everything; one comes at the end. In long
+programs these looks are rarer, see `op_reach`. And since PyTorch warns at length when the grad of a non-leaf
+that retains none is read, such a grad is read after the steps whose operation speaks of gradients and at the
+end, and unseen otherwise.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 
 from conformance.execution.birth import GIVE_GRADIENTS, handed_chance, writes_are_chance
 from conformance.execution.modes import ModeStack
-from conformance.execution.op_reach import EVERYTHING, reach_at
+from conformance.execution.op_reach import EVERYTHING, Scope
 from conformance.execution.shown import PLAIN, Shown, items
 from conformance.execution.trace import (
     DONE,
@@ -67,7 +68,7 @@ class Runner:
         if density not in DENSITIES and density != EVERYTHING:
             raise ValueError(f"density {density!r} is none of {', '.join(DENSITIES)}")
         self.adapter, self.density = adapter, density
-        self._reach_of = reach_at(density)
+        self._scope = Scope(density)
         self.env: dict[str, Any] = {}
         self.observations: list[Observation] = []
         self.steps: list[Step] = []
@@ -117,13 +118,11 @@ class Runner:
 
     def step(self, step: Step) -> Observation:
         """Perform one step and observe as the density says."""
-        op = step[0]
         self._touched.clear()
         outcome = self._perform(step)
         facts = _NO_FACTS
         if self.density != "end":
-            grads, others = self._reach_of(op)
-            everything = others and self.density != "touched"
+            grads, everything = self._scope.after(step)
             self._seen_all = everything and grads
             facts = self.look(grads, None if everything else self._touched)
         warned = self._warned(self.session) if self._warned is not None else None

@@ -30,11 +30,11 @@ SHARED = "b = torch.ones(2)\nc = b[1:]\nd = c.neg()\n"
 
 
 @mutants_here()
-def judged_in_turn(rules: str, *texts: str) -> Tally:
+def judged_in_turn(rules: str, *texts: str, density: str = "end") -> Tally:
     """The tally of a chunk of these programs about the reference without these rules."""
     sums = Sums(Chunk(f"benchmarks.mutant:{rules}", "reference", "prng", 0, 0, len(texts)))
     for number, text in enumerate(texts):
-        sums.program(number, Drawn(parse(text), "end", "exact"))
+        sums.program(number, Drawn(parse(text), density, "exact"))
     tally = sums.tally()
     assert ((), ()) == (tally.crashes, tally.broken)
     return tally
@@ -94,6 +94,16 @@ def test_a_difference_moves_to_the_first_step_at_which_it_shows() -> None:
     (found,) = judged_in_turn("view/shares-storage", SHARED + "e = torch.ones(2)\nf = e.neg()\n").findings
     assert ("c = b[1:]", "c") == (found.line, found.name)
     assert "e = " not in found.script
+
+
+def test_a_difference_moves_to_its_step_where_there_is_too_much_to_look_at_after_each() -> None:
+    """A write through a view that counts for the view alone, among many tensors and after many writes."""
+    live = "".join(f"t{at} = torch.zeros(1)\n" for at in range(99))
+    after = "b = torch.zeros(1)\nv = b.view(1)\nv.mul_(2.0)\nt1 = t1.neg()\nt2 = t2.neg()\n"
+    text = live + "t0.add_(1.0)\n" * 12 + after
+    assert {"v"} == run(parse(text), load("reference"))[-3].facts.keys()
+    (found,) = judged_in_turn("version/shared-by-views", text, density="each").findings
+    assert ("v.mul_(2.0)", "b", "version") == (found.line, found.name, found.fact)
 
 
 def test_memory_that_is_not_shared_shows_before_a_value_does() -> None:

@@ -13,6 +13,7 @@ import reference_impl
 from conformance import adapters
 from conformance.adapters.torch_shaped import TorchShaped
 from conformance.execution import json_form
+from conformance.execution.op_reach import EVERYTHING
 from conformance.execution.run import Runner, run
 from conformance.execution.trace import DONE, UNBOUND, Refused, Unsupported
 from conformance.program.parsing import parse
@@ -156,6 +157,18 @@ def test_densities(adapter: Any) -> None:
     program = parse("a = torch.tensor([1.0])\nb = a.neg()\nc = b.neg()\nd = c.neg()\n")
     assert [1, 2, 2, 4] == [len(seen.facts) for seen in run(program, adapter, "touched").observations]
     assert [0, 0, 0, 4] == [len(seen.facts) for seen in run(program, adapter, "end").observations]
+
+
+def test_what_is_looked_at_grows_with_the_steps_and_not_with_what_is_live(adapter: Any) -> None:
+    """At first all that is live is looked at after each write, later as often as its number allows."""
+    live = "".join(f"t{at} = torch.zeros(1)\n" for at in range(20))
+    written = "t0.add_(1.0)\n" * 300
+    trace = run(parse(live + written), adapter)
+    looks = [len(seen.facts) for seen in trace.observations[20:]]
+    assert [20] * 9 == looks[:9]
+    assert {1, 20} == set(looks)
+    assert [20, 1, 1, 1, 1] * 20 == looks[100:200]
+    assert [20] * 300 == [len(s.facts) for s in run(trace.program, adapter, EVERYTHING).observations[20:]]
 
 
 def test_a_grad_put_on_a_non_leaf_is_seen(adapter: Any) -> None:
