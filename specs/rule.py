@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import operator
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 
 from specs.fact import FACTS, TOPOLOGY
+from specs.tables import table
 
 RULES_DIR = Path(__file__).parent / "rules"
 DECIDES_FILE = Path(__file__).parent / "decides.toml"
@@ -147,7 +147,7 @@ def _read(entry: dict, decides: Mapping[str, Sequence[str]]) -> Rule:
 
 def load_decides(file: Path = DECIDES_FILE) -> dict[str, tuple[str, ...]]:
     """Read the facts that each rule decides; raises ValueError for a fact that there is not."""
-    found = tomllib.loads(file.read_text(encoding="utf-8"))
+    found = table(file)
     for rule, facts in found.items():
         if unknown := set(facts) - set(DECIDABLE):
             raise ValueError(f"{file.name}: {rule} decides {', '.join(sorted(unknown))}, which is no fact")
@@ -157,10 +157,10 @@ def load_decides(file: Path = DECIDES_FILE) -> dict[str, tuple[str, ...]]:
 def load(folder: Path = RULES_DIR) -> dict[str, Rule]:
     """Read all rules below ``folder``, by id, in the order of the files; a repeated id is an error."""
     decides = load_decides()
-    texts = tomllib.loads(TORCH_SAYS_FILE.read_text(encoding="utf-8")) if TORCH_SAYS_FILE.exists() else {}
+    texts = table(TORCH_SAYS_FILE) if TORCH_SAYS_FILE.exists() else {}
     rules: dict[str, Rule] = {}
     for path in sorted(folder.glob("*.toml")):
-        for entry in tomllib.loads(path.read_text(encoding="utf-8")).get("rule", ()):
+        for entry in table(path).get("rule", ()):
             rule = replace(_read(entry, decides), torch_says=texts.get(entry["id"], ""))
             if rule.id in rules:
                 raise ValueError(f"{path.name}: rule {rule.id} is declared twice")

@@ -11,13 +11,11 @@ from tempfile import TemporaryFile
 from typing import Annotated, Any
 
 import typer
-from jsonschema.exceptions import best_match
 
 from conformance import adapters
 from conformance.adapters.capabilities import DEVICE_VARIABLE, IMPORT_VARIABLE
 from conformance.adapters.errors import AdapterError
 from conformance.cli.trouble import Trouble
-from conformance.cli.validating import validator
 from conformance.execution.claims import known_ops
 from conformance.grading.arguments import LIMITS
 from conformance.grading.participants import TORCH, meet_torch
@@ -140,13 +138,15 @@ def load_recordings(paths: list[Path] | None) -> list[Path]:
 
 
 def _check_recording(path: Path) -> None:
+    from conformance.cli.validating import first_error, validator  # it imports for long
+
     try:
         forms = parse_recording(path.name, read_file(path, DATA))
     except OSError as exc:
         raise Trouble(f"cannot read {path}: {exc.strerror}", MADE_BY) from exc
     line = validator("recorded")
     for number, form in enumerate(forms, 1):
-        wrong = best_match(line.iter_errors(form))
+        wrong = first_error(line, form)
         if wrong is not None:
             at = wrong.json_path.removeprefix("$.")
             raise RecordingError(f"{path.name}: {at}: {wrong.message:.200}", number)

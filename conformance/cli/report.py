@@ -7,13 +7,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
 from rich.text import Text
 
 from conformance.cli.screen import console
 from conformance.cli.trouble import Trouble
-from conformance.execution.json_form import schema
 from conformance.input_files import DATA, read_file
 from conformance.report.difference import Trend, difference
 
@@ -51,6 +48,8 @@ def diff(old: Written, new: Written) -> None:
 
 
 def _read(file: Path) -> dict[str, Any]:
+    from conformance.cli.validating import first_error, validator  # it imports for long
+
     hint = "give two files that `autograd-conformance grade IMPL --json FILE` has written"
     try:
         found = json.loads(read_file(file, DATA))
@@ -58,7 +57,7 @@ def _read(file: Path) -> dict[str, Any]:
         raise Trouble(f"cannot read {file}: {error.strerror}", hint) from None
     except (ValueError, RecursionError) as error:
         raise Trouble(f"{file} is no JSON: {error}", hint) from None
-    wrong = best_match(Draft202012Validator(schema("report")).iter_errors(found))
+    wrong = first_error(validator("report"), found)
     if wrong is not None:
         raise Trouble(f"{file} is no report: {wrong.json_path}: {wrong.message:.200}", hint)
     assert isinstance(found, dict)

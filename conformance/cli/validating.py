@@ -1,4 +1,7 @@
-"""Validating many JSON values that are much alike, as the lines of a recording are."""
+"""Validating JSON values, and many that are much alike, as the lines of a recording are.
+
+Commands import it when there is something to validate: what it imports takes long.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from jsonschema import Draft202012Validator, validators
+from jsonschema.exceptions import best_match
 
 from conformance.execution.json_form import schema
 
@@ -26,3 +30,8 @@ def validator(name: str) -> Any:
         yield from errors
 
     return validators.extend(Draft202012Validator, {"$ref": once})(schema(name))
+
+
+def first_error(values: Any, value: Any) -> Any:
+    """Return what tells best why a validator refuses a value, or None if it does not."""
+    return best_match(values.iter_errors(value))

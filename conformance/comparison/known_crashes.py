@@ -6,7 +6,6 @@ A run counts and reports them in `conformance.grading`.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +15,7 @@ from typing import Any
 import specs
 from conformance.program import Program
 from specs.rule import within
+from specs.tables import table
 
 REGISTRY = Path(specs.__file__).parent / "known.toml"
 
@@ -49,7 +49,7 @@ class KnownCrash:
 
 
 def _registry() -> dict[str, Any]:
-    return tomllib.loads(REGISTRY.read_text(encoding="utf-8"))
+    return table(REGISTRY)
 
 
 @dataclass(frozen=True, slots=True)

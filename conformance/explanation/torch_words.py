@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import string
-import tomllib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -18,6 +17,7 @@ import specs
 from conformance.adapters.reference_state import TENSOR, RawFacts, subject_of
 from specs.errors import Refusal
 from specs.rule import RULES
+from specs.tables import table
 
 _SCALARS = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16",
             "int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte",
@@ -69,7 +69,7 @@ class _Words(string.Formatter):
 
 @cache
 def _cases() -> dict[str, dict[str, str]]:
-    return tomllib.loads(Path(specs.__file__).with_name("torch_words.toml").read_text("utf-8"))
+    return table(Path(specs.__file__).with_name("torch_words.toml"))
 
 
 def _text(rule: str, details: Mapping[str, Any]) -> str:
