@@ -53,9 +53,9 @@ LONG = frozenset({"slow", "quality"})
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)
 def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
-    """Two workers more than there are processors: many tests wait for processes that they start."""
+    """One worker more than there are processors: some tests wait, and each worker imports all anew."""
     processors = yield
-    return processors if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else processors + 2
+    return processors if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else processors + 1
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from conformance import adapters, check
+from conformance.adapters import standin
+from conformance.adapters.capabilities import DEVICE_VARIABLE
 from conformance.cli.loading import load_adapter
 from conformance.cli.trouble import Trouble
 from conformance.grading.campaign import Chunk
@@ -73,22 +75,26 @@ def test_no_program_diverges(named: str, against: str) -> None:
     assert [] == foreign, "something was drawn that the adapter does not claim"
 
 
-@pytest.mark.parametrize("named", ["torch_shaped", "plain_torch"], indirect=True)
-def test_a_device_asked_for_convicts_nobody_without_one(named: str) -> None:
+def in_a_process(*arguments: str) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error of the command in a process of its own."""
+    command = [sys.executable, "-m", "conformance", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(("name", "elsewhere"), [("torch_shaped", True), ("plain_torch", False)])
+def test_a_device_asked_for_convicts_nobody_without_one(name, elsewhere, cli, monkeypatch) -> None:
     """Beside a torch with the stand-in, an adapter without devices gets no program on them."""
-    path = FOLDER / f"{named}.py"
+    monkeypatch.setenv(DEVICE_VARIABLE, standin.NAME)
+    if not elsewhere and adapters.load("torch").device != standin.NAME:
+        pytest.skip("there is no stand-in here")
     options = ["--device", "standin", "--no-cases", "--programs", "10", "--source", "prng", "--workers", "1"]
-    done = subprocess.run(
-        [sys.executable, "-m", "conformance", "grade", str(path), *options],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    if done.returncode == int(Verdict.BAD_USAGE):
-        pytest.skip(done.stderr.strip())
-    assert 0 == done.returncode, done.stdout + done.stderr
-    assert "0 diverge" in done.stdout
+    run = in_a_process if elsewhere else cli
+    code, out, err = run("grade", str(FOLDER / f"{name}.py"), *options)
+    if code == int(Verdict.BAD_USAGE):
+        pytest.skip(err.strip())
+    assert 0 == code, out + err
+    assert "0 diverge" in out
 
 
 BROKEN_ADAPTERS = {

@@ -205,18 +205,22 @@ def parameters(function: str, name: str) -> list[tuple[str, str, str]]:
 def with_one_more(expression: str) -> list[str]:
     """The expression with one more keyword argument in each of its calls."""
     made = []
-    calls = [n for n in ast.walk(ast.parse(expression, mode="eval")) if isinstance(n, ast.Call)]
-    for at, call in enumerate(calls):
+    tree = ast.parse(expression, mode="eval")
+    for call in [n for n in ast.walk(tree) if isinstance(n, ast.Call)]:
         if not isinstance(call.func, ast.Attribute):
             continue
         given = {each.arg for each in call.keywords}
         for kind, name, default in parameters(ast.unparse(call.func), call.func.attr):
             for value in tried(kind, name, default) if name not in given else ():
-                tree = ast.parse(expression, mode="eval")
-                copy = [n for n in ast.walk(tree) if isinstance(n, ast.Call)][at]
-                copy.keywords.append(ast.keyword(arg=name, value=ast.parse(value, mode="eval").body))
+                call.keywords.append(ast.keyword(arg=name, value=_value(value)))
                 made.append(ast.unparse(tree))
+                call.keywords.pop()
     return made
+
+
+@cache
+def _value(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
 
 
 def rows() -> list[tuple[str, tuple[tuple[int, ...], ...]]]:
