@@ -1,7 +1,8 @@
 """Reduction of a program that kills its process.
 
-Each candidate runs in a child of a process that has torch imported, so that a try takes milliseconds. A
-device of CUDA does not survive a fork: that process leaves it alone, and each child begins with it.
+Each candidate runs in a child of a process that has torch imported and its adapter loaded, so that a try
+takes milliseconds. A device of CUDA does not survive a fork: that process leaves it alone, and each child
+begins with it. So does each with an implementation from outside, since to import it may kill.
 """
 
 from __future__ import annotations
@@ -54,8 +55,11 @@ def shrink_deadly(program: Program, side: str, density: str, death: Death) -> Pr
 
 
 def _shrunk(limited: tuple[Job, Limits], dies: Dies | None = None) -> Program:
-    (program, side, density, how), (checks, seconds) = limited
+    (program, side, density, how), limits = limited
+    checks, seconds = limits
     dies = dies or _in_a_process
+    if limits == IN_A_CHILD and side in adapters.BUILT_IN:
+        adapters.load_here(side)  # else each child does, for longer than most programs run
     op = program.steps[-1].op
 
     def still_dies(candidate: Program) -> bool:
@@ -86,7 +90,7 @@ def _in_a_new_process(program: Program, side: str, density: str, seconds: int) -
 
 
 def _in_a_process(program: Program, side: str, density: str, seconds: int) -> Death | None:
-    """Run a program in a child of this process, which leaves the side alone; return its death, if it dies."""
+    """Run a program in a child of this process; return its death, if it dies."""
     read, write = os.pipe()
     gc.freeze()  # else the child's collector writes to all that it shares with this process
     child = os.fork()
