@@ -75,16 +75,20 @@ class Input:
         return f"{self.key}: {self.text} on {self.dtype} {given}"
 
 
+@cache
 def values(name: str, at: int, shape: Shape, dtype: str) -> np.ndarray:
-    """An operand: the row that is called so, of the ``at``-th operand."""
+    """An operand: the row that is called so, of the ``at``-th operand. All calls share it."""
     rows = VALUES[name]
     flat = np.resize(np.array(rows[at % len(rows)]), shape)
     if dtype.startswith("complex"):
         twist = np.resize(np.roll(np.array(IMAGINARY), at), shape)
         flat = flat + 1j * np.where(flat == 0, 0, twist) if name != "usual" else flat + 1j * twist
-    return np.asarray(flat)
+    found = np.asarray(flat)
+    found.flags.writeable = False
+    return found
 
 
+@cache
 def _mask(shape: Shape) -> np.ndarray:
     return np.resize(np.array([True, False, False, True, True]), shape)
 
