@@ -48,8 +48,10 @@ WITHOUT_TORCH = (
 )
 """The same for many items that do without torch."""
 
-PRELOAD = (*FOR_ONE, "torch._dynamo", *WITHOUT_TORCH)
-"""The same for many items, so that surviving a crash is cheap: torch imports its compiler for optimizers."""
+PRELOAD = (*FOR_ONE, "torch._dynamo", "torch._decomp.decompositions_for_jvp", *WITHOUT_TORCH)
+"""The same for many items, so that surviving a crash is cheap: torch imports its compiler for optimizers, and
+decompositions for tangents.
+"""
 
 FROM_OUTSIDE = ("SIGKILL", "exit code 255")
 """Ends that programs hardly ever have: the system sends SIGKILL, and without its server a process ends so."""

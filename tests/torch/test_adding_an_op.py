@@ -17,6 +17,7 @@ from specs.op import Op, op
 
 ROOT = Path(__file__).parents[2]
 DRAWN = """
+import gc
 import json
 import os
 from collections import Counter
@@ -31,6 +32,7 @@ from conformance.grading.participants import Participants
 
 reference, both = load("reference"), Participants("reference", "torch")
 load("torch")  # here, lest each fork does
+__import__("torch._dynamo")  # so for programs with optimizers
 agreed, differed, index = Counter(), [], 0
 while index < 500 and min(agreed[name] for name in NAMES) < ENOUGH:
     index += 1
@@ -38,6 +40,7 @@ while index < 500 and min(agreed[name] for name in NAMES) < ENOUGH:
     met = {base(step.op) for step in drawn.program}.intersection(NAMES)
     if not met:
         continue
+    gc.freeze()
     child = os.fork()  # some programs kill torch, whatever was added
     if not child:
         found = both.judged(drawn.program, drawn.density, drawn.trace).found
