@@ -46,7 +46,7 @@ class _Reaches(dict[str, tuple[bool, bool]]):
 reach_of = _Reaches().__getitem__  # NB: it takes half the time of a cached function
 
 
-FIRST_LOOKS, LOOKS_A_STEP = 100, 4
+FIRST_LOOKS, LOOKS_A_STEP = 160, 3
 """So many tensors may be looked at in looks at everything, and so many more for each step before."""
 
 

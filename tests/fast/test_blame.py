@@ -100,7 +100,7 @@ def test_a_difference_moves_to_its_step_where_there_is_too_much_to_look_at_after
     """A write through a view that counts for the view alone, among many tensors and after many writes."""
     live = "".join(f"t{at} = torch.zeros(1)\n" for at in range(99))
     after = "b = torch.zeros(1)\nv = b.view(1)\nv.mul_(2.0)\nt1 = t1.neg()\nt2 = t2.neg()\n"
-    text = live + "t0.add_(1.0)\n" * 12 + after
+    text = live + "t0.add_(1.0)\n" * 20 + after
     assert {"v"} == run(parse(text), load("reference"))[-3].facts.keys()
     (found,) = judged_in_turn("version/shared-by-views", text, density="each").findings
     assert ("v.mul_(2.0)", "b", "version") == (found.line, found.name, found.fact)

@@ -39,6 +39,38 @@ def test_gradients_of_gradients_stay_few() -> None:
     assert len(taint.roundings) < 50 * len(seen)
 
 
+@pytest.mark.parametrize("run", ["b.backward(b, create_graph=True)", "b.backward(s)"])
+def test_gradients_are_followed_where_something_keeps_them(run: str) -> None:
+    """A tensor that was seen to be no leaf and to retain nothing has no grad, and a grad is no seed."""
+    text = LEAF + "s = torch.ones(2, requires_grad=True)\nb = a.exp()\nc = b.neg().neg().sum()\n"
+    seen = trace(text + 20 * f"{run}\n")
+    taint = DataFlow(seen, lambda at, name: seen[at].facts.get(name), lambda step: step.op == "exp")
+    taint.value(len(seen) - 1, "a")
+    assert len(taint.roundings) <= 2 * len(seen)
+
+
+@pytest.mark.parametrize(
+    ("text", "grads"),
+    [
+        ("b = a.exp()\nb.retain_grad()\nc = b.exp()\nc.sum().backward()\n", "a b"),
+        ("b = a.exp()\nb.detach_()\nb.requires_grad_()\nc = b.exp()\nc.sum().backward()\n", "b"),
+        (
+            "b = a * a\nb.sum().backward(create_graph=True)\nc = a.grad\nc.retain_grad()\n"
+            "c.exp().sum().backward()\n",
+            "a c",
+        ),
+        (
+            "b = a.exp()\nc = Same.apply(b)\nc.retain_grad()\nd = c.exp()\nd.sum().backward()\n",
+            "a c",
+        ),
+        ("b = a.exp()\nc = b.exp()\nc.sum().backward(inputs=[b])\n", "b"),
+    ],
+)
+def test_what_passed_gradients_on_may_keep_them_later(text: str, grads: str) -> None:
+    """A tensor that was no leaf and retained no grad may come to do either."""
+    assert grads == reached(LEAF + text)[1]
+
+
 @pytest.mark.parametrize("inputs", ["b, a", "a, b"])
 def test_a_second_derivative_goes_from_one_gradient_to_another(inputs: str) -> None:
     """In one backward, the gradient of an earlier value is made from that of a later one."""

@@ -150,12 +150,16 @@ class Family:
 
 
 class AbstractTensor:
-    """The tensor that a name is bound to: its memory, its families, its grads. `made` is false on a leaf."""
+    """The tensor that a name is bound to: its memory, its families, its grads.
 
-    __slots__ = ("families", "grads", "made", "memory")
+    `made` is false on a leaf. What `passes_on` gradients was seen to be no leaf, and to retain none.
+    """
+
+    __slots__ = ("families", "grads", "made", "memory", "passes_on")
 
     def __init__(self, memory: Iterable[AbstractMemory], families: Iterable[Family], made: bool) -> None:
         self.memory, self.made = dict.fromkeys(memory), made
+        self.passes_on = False
         self.families: dict[Family, None] = {}
         self.grads: Tensors = {}
         self.join(families)
@@ -230,9 +234,10 @@ class Arrival:
 
 
 def carry(
-    roots: set[AbstractNode], seeds: Tensors, rounding: Roundings
-) -> tuple[list[AbstractNode], dict[AbstractTensor, Arrival]]:
-    """The nodes that a run of the engine may pass, last first, and what it brings to their tensors.
+    roots: set[AbstractNode], seeds: Tensors, rounding: Roundings, wanted: Tensors
+) -> tuple[list[AbstractNode], dict[AbstractTensor, Arrival], Roundings]:
+    """The nodes that a run of the engine may pass, last first, what it brings to those of their tensors that
+    may keep it or are ``wanted``, and the roundings that reach any of them.
 
     `rounding` comes with what is not exact, whatever it was that rounded.
     """
@@ -247,13 +252,21 @@ def carry(
     start, fresh = {*memories_of(seeds)}, {node: {AbstractMemory()} for node in order if not node.hands_on}
     for root in roots:
         at[root].add(level_of(start), start or {AbstractMemory()})
+    keeping = {
+        node: [
+            tensor
+            for tensor in dict.fromkeys(tensor for family in node.families for tensor in family.tensors)
+            if tensor in wanted or not tensor.passes_on
+        ]
+        for node in order
+    }
     kept: dict[Passed | None, Roundings] = {None: EXACT}
     again = True
     while again:
         again = False
         for node in order:
             here, own = at[node], 1 << node.rounding
-            for tensor in dict.fromkeys(tensor for family in node.families for tensor in family.tensors):
+            for tensor in keeping[node]:
                 found.setdefault(tensor, Arrival()).add(here.level, here.carriers, own)
             onward = here.level | level_of(node.keeps) | level_of(memories_of(node.operands))
             passed = node.passed
@@ -266,4 +279,8 @@ def carry(
                 new = at[parent].add(onward, fresh.get(node) or here.carriers)
                 # One node stands for many gradients in a crowd, and those may lie behind each other.
                 again |= new and parent.rounding >= node.rounding
-    return order, found
+    everything = EXACT
+    for node, here in at.items():
+        if here.level and node.families:
+            everything |= here.level | 1 << node.rounding
+    return order, found, everything

@@ -56,6 +56,7 @@ Seen = tuple[Any, ...]
 """The facts of a name."""
 
 _GRAD, _DTYPE, _DEVICE = POSITION["grad"], POSITION["dtype"], POSITION["device"]
+_IS_LEAF, _RETAINS = POSITION["is_leaf"], POSITION["retains_grad"]
 
 
 class DataFlow:
@@ -123,15 +124,18 @@ class DataFlow:
                 self._perform(index, step._replace(out=()))
             else:
                 self._write(index, step._replace(out=()), self._tensors(reads(step)[:1]), operands)
-        if (
-            not done and step.op not in RUNS_OF_ENGINE
-        ):  # a function may have been given the result before the refusal
-            self._passed |= self._level(index, step, operands)
+        if step.op not in RUNS_OF_ENGINE:
+            for tensor in operands:
+                tensor.passes_on = False  # it may have become a leaf, or retain its grad
+            if not done:  # a function may have been given the result before the refusal
+                self._passed |= self._level(index, step, operands)
         names = self._names
         for name, facts in seen.facts.items():
-            if facts[-1] is None and len(facts) > _GRAD and len(found := names.get(name, ())) == 1:
+            if len(facts) > _GRAD and len(found := names.get(name, ())) == 1:
                 for tensor in found:
-                    tensor.grads = {}
+                    tensor.passes_on = facts[_IS_LEAF] is False is facts[_RETAINS]
+                    if facts[-1] is None:
+                        tensor.grads = {}
 
     def _tensors(self, names: Sequence[str]) -> Tensors:
         return {tensor: None for name in names for tensor in self._names.get(name, ())}
@@ -309,35 +313,34 @@ class DataFlow:
         magnified = EXACT
         for name in seeds:
             magnified |= 1 << self._number(Rounded(index, name, gradient=True))
-        ran, arrived = carry(nodes_of(self._tensors(roots)), begun, magnified)
+        captures = step.op == "torch.autograd.grad"
+        ran, arrived, passed = carry(nodes_of(self._tensors(roots)), begun, magnified, targets)
         # A leaf's own hooks are given the leaf itself, or its grad by the hook before them.
         given_too = dict.fromkeys(arrived) | (grads_of(arrived) if self._hands_on_grads else {})
-        self._passed = level_of(memories_of(given_too))
-        for arrival in arrived.values():
-            self._passed |= arrival.onto(EXACT)
+        self._passed = passed | level_of(memories_of(given_too))
         create = any(given["create_graph"])
         own = self._own(index, step)
-        gradient = GradientsOfRun(
-            self.roundings, ran, begun, create, lambda: self._number(own), crowded=len(arrived) > CROWD
-        ).gradient
-        captures = step.op == "torch.autograd.grad"
+        gradients = GradientsOfRun(
+            self.roundings,
+            ran,
+            begun,
+            captures,
+            create,
+            lambda: self._number(own),
+            crowded=len(arrived) > CROWD,
+        )
         everyone = not captures and all(value is None for value in given["inputs"])
         mine: list[Tensors] = [{} for _ in inputs]
         asked = [self._tensors([name]) for name in inputs] if captures and done else []
         for tensor, arrival in arrived.items():
             for found, wanted in zip(mine, asked, strict=False):
                 if tensor in wanted:
-                    found[gradient(arrival, EXACT)] = None
-            if tensor.made or everyone or (not captures and tensor in targets):
-                old = EXACT
-                for memory in memories_of(tensor.grads) if tensor.grads else ():
-                    if not create:  # else the sum is a new tensor
-                        memory.write(arrival.onto(memory.level))
-                    old |= memory.level
-                tensor.grads = {**tensor.grads, gradient(arrival, old, nodes_of(tensor.grads)): None}
+                    found[gradients.gradient(arrival)] = None
+            if (tensor.made and not tensor.passes_on) or everyone or (not captures and tensor in targets):
+                gradients.accumulate(tensor, arrival)
         if captures and done:
             for found, wanted in zip(mine, asked, strict=True):
-                found |= {gradient(Arrival(), EXACT): None for _ in wanted.keys() - arrived.keys()}
+                found |= {gradients.gradient(Arrival()): None for _ in wanted.keys() - arrived.keys()}
             handed_out = dict(begun)
             for found in mine:
                 handed_out |= found

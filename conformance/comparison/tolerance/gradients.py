@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from conformance.comparison.tolerance.aliasing import (
+    EXACT,
     AbstractMemory,
     AbstractNode,
     AbstractTensor,
@@ -18,6 +19,7 @@ from conformance.comparison.tolerance.aliasing import (
     Roundings,
     Tensors,
     families_of,
+    memories_of,
     nodes_of,
     sharing,
 )
@@ -38,11 +40,12 @@ class GradientsOfRun:
         roundings: Any,
         ran: Iterable[AbstractNode],
         begun: Tensors,
+        captures: bool,
         create_graph: bool,
         rounding: Callable[[], int],
         crowded: bool,
     ) -> None:
-        self._roundings, self._ran, self._begun = roundings, list(ran), begun
+        self._roundings, self._ran, self._begun, self._captures = roundings, list(ran), begun, captures
         self._create, self._rounding, self._crowded = create_graph, rounding, crowded
         self._passed = Passed(self._ran) if create_graph else None
         self._rounds = create_graph and any(node.rounds for node in self._ran)
@@ -50,7 +53,7 @@ class GradientsOfRun:
         self._kinds: dict[Any, tuple[AbstractTensor, AbstractMemory, AbstractNode]] = {}
 
     def gradient(
-        self, arrival: Arrival, old: Roundings, earlier: Collection[AbstractNode] = ()
+        self, arrival: Arrival, old: Roundings = EXACT, earlier: Collection[AbstractNode] = ()
     ) -> AbstractTensor:
         """Add what arrived to an old grad of these roundings and nodes. The sum may be, or be a view of,
         what it began as.
@@ -74,9 +77,20 @@ class GradientsOfRun:
             node.parents |= self._before
             node.parents.update(earlier)
             self._before.add(node)
-        if self._begun:
-            made.join(families_of(sharing(self._begun, arrival.carriers)))
+        same = sharing(self._begun, arrival.carriers) if self._captures and self._begun else ()
+        made.join(families_of(same))
+        made.passes_on = not same
         return made
+
+    def accumulate(self, tensor: AbstractTensor, arrival: Arrival) -> None:
+        """Add what arrived to the grad of a tensor."""
+        old = EXACT
+        for memory in memories_of(tensor.grads):
+            if not self._create:  # else the sum is a new tensor
+                memory.write(arrival.onto(memory.level))
+            old |= memory.level
+        made = self.gradient(arrival, old, nodes_of(tensor.grads))
+        tensor.grads = {**tensor.grads, made: None}
 
     def _record(self, node: AbstractNode, memory: AbstractMemory) -> None:
         """Let a gradient's node depend on all that the run passed."""
