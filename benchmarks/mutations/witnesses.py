@@ -133,7 +133,7 @@ def kept_witnesses(programs: int, file: Path | None, seed: int = SEED) -> Witnes
         path for folder in folders for path in folder.rglob("*") if path.suffix in (".py", ".toml")
     )
     text = b"".join(path.read_bytes() for path in sources)
-    key = hashlib.sha256(f"{programs} {seed} ".encode() + text).hexdigest()
+    key = hashlib.sha256(f"{programs} {seed} {REFERENCE} ".encode() + text).hexdigest()
     if file is not None and file.exists():
         held, found = pickle.loads(file.read_bytes())
         if held == key:

@@ -113,17 +113,14 @@ class _set_fwd_grad_enabled(ContextDecorator):
     """Turn tangents on or off at once; as a context manager, restore them at the end."""
 
     def __init__(self, mode: bool) -> None:
-        self._level = STATE.level
-        self._before = 0 if self._level is None else self._level.paused
-        if self._level is not None:
-            self._level.paused = 0 if mode else 1
+        self._before = STATE.paused
+        STATE.paused = 0 if mode else 1
 
     def __enter__(self) -> None: ...
 
     def __exit__(self, *exc: object) -> None:
-        if self._level is not None:
-            self._level.paused = self._before
+        STATE.paused = self._before
 
 
 def _is_fwd_grad_enabled() -> bool:
-    return STATE.level is None or not STATE.level.paused
+    return not STATE.paused

@@ -108,11 +108,11 @@ def gradgradcheck(
 
 
 def _tensors(values: Any) -> tuple[Any, ...]:
-    return (values,) if isinstance(values, Tensor) else tuple(values)
+    return tuple(values) if isinstance(values, (tuple, list)) else (values,)
 
 
 def _differentiable(outputs: Any) -> tuple[Tensor, ...]:
-    return tuple(x for x in _tensors(outputs) if isinstance(x, Tensor) and x.requires_grad)
+    return tuple(x for x in _tensors(outputs) if x.requires_grad)
 
 
 def _wanted(inputs: tuple[Any, ...]) -> list[tuple[int, Tensor]]:
@@ -141,7 +141,7 @@ def _check(
     undefined: bool,
 ) -> None:
     outputs = _tensors(func(*inputs))
-    places = [at for at, x in enumerate(outputs) if isinstance(x, Tensor) and x.requires_grad]
+    places = [at for at, x in enumerate(outputs) if x.requires_grad]
     wanted = _wanted(inputs)
     numeric = [list(numerical(func, inputs, x, eps)) for _, x in wanted]
     for at, out in enumerate(outputs):
@@ -162,7 +162,7 @@ def _check_forward(
 ) -> None:
     """Check the tangents of forward mode; see `_check`."""
     outputs = _tensors(func(*inputs))
-    places = [at for at, x in enumerate(outputs) if isinstance(x, Tensor) and x.requires_grad]
+    places = [at for at, x in enumerate(outputs) if x.requires_grad]
     wanted = _wanted(inputs)
     numeric = [list(numerical(func, inputs, x, eps)) for _, x in wanted]
     wrong = check_forward(func, inputs, wanted, places, numeric, atol, rtol)

@@ -103,6 +103,8 @@ class Session:
     # forward mode
     level: Any = None
     """The dual level, or None."""
+    paused: int = 0
+    """Counts the open blocks in which tensors are treated as without tangents."""
 
     transforms: list[Any] = field(default_factory=list)
     """The transforms of functions that run now, innermost last, see ``base.transforms``."""
@@ -163,6 +165,7 @@ class Session:
         """
         self.enabled, self.inference, self.place = True, False, None
         self.anomaly = self.level = None
+        self.paused = 0
         self.unordered_sums.clear()
         self.parametrizations_cached, self.parametrized = 0, {}
         self.autocast = Autocast(watches=self.autocast.watches)

@@ -68,9 +68,7 @@ class Kernel:
         self.mutates = op.mutates
         self.multi = op.view == "multi"
         self.real = op.real
-        self.recordable = (
-            DIFFERENTIABLE if op.complex_history or op.mutates else DIFFERENTIABLE.replace("c", "")
-        )
+        self.recordable = DIFFERENTIABLE if op.complex_history else DIFFERENTIABLE.replace("c", "")
         self.overwrites = op.mutates and bool(op.overwrites)
         self.copies = op.overwrites == "copy"
         self.boolean = op.dtypes == "bool"

@@ -48,7 +48,6 @@ class DualLevel:
     """The level in which tangents live; leaving it drops them all."""
 
     def __init__(self) -> None:
-        self.paused = 0
         self.holders: list[weakref.ref[Tensor]] = []
 
     def propagate(
@@ -126,15 +125,15 @@ class DualLevel:
     @contextmanager
     def pause(self) -> Iterator[None]:
         """Treat tensors as without tangents in the block."""
-        self.paused += 1
+        STATE.paused += 1
         try:
             yield
         finally:
-            self.paused -= 1
+            STATE.paused -= 1
 
     def tangent(self, x: Any) -> Tensor | None:
         """The tangent of a tensor: its own, or the view of its base's; None without one."""
-        if self.paused or not isinstance(x, Tensor):
+        if STATE.paused or not isinstance(x, Tensor):
             return None
         own = x.__dict__.get(TANGENT)
         if own is not None:

@@ -123,7 +123,7 @@ class Stateful:
                 stacklevel=2,
             )
             named: tuple[Any, ...] = (destination, prefix, keep_vars)
-            destination, prefix, keep_vars = (*given, *named[len(given) :])
+            destination, prefix, keep_vars = (*given, *named[len(given) :])[:3]
         if destination is None:
             destination = OrderedDict()
             destination._metadata = OrderedDict()

@@ -19,6 +19,7 @@ class RMSprop(PerParameter):
 
     order = ("lr", "momentum", "alpha", "eps", "centered", "weight_decay", "capturable", "foreach",
              "maximize", "differentiable")  # fmt: skip
+    later = (("momentum", 0),)
 
     def __init__(
         self,

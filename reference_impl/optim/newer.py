@@ -57,6 +57,8 @@ class ASGD(PerParameter):
 class Adafactor(Optimizer):
     """The gradient over the root of its mean square, of which rows and columns are kept (Shazeer 2018)."""
 
+    later = (("foreach", None),)
+
     def __init__(
         self,
         params: Iterable[Any],

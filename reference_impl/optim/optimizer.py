@@ -28,6 +28,11 @@ MIXED = frozenset({"float32", "float64"})
 PATHS = {"foreach": None, "fused": None, "capturable": False, "differentiable": False}
 """Settings that choose among PyTorch's implementations of one update, and what they are unless given."""
 
+LATER = PATHS | dict.fromkeys(
+    ("amsgrad", "centered", "decoupled_weight_decay", "maximize", "nesterov"), False
+)
+"""Settings that old states may lack, and what they are then."""
+
 
 def check_path(optimizer: str, how: dict[str, Any]) -> None:
     """Take the arguments that choose among PyTorch's implementations of one update; refuse the rest."""
@@ -60,6 +65,8 @@ class Optimizer:
 
     order: tuple[str, ...] = ()
     """All settings in PyTorch's order, in which they are printed."""
+    later: tuple[tuple[str, Any], ...] = ()
+    """Those of its own that old states lack, beside `LATER`."""
     together = False
     """True while a step updates all parameters at once, as it does on devices."""
 
@@ -200,9 +207,8 @@ class Optimizer:
         """Return settings and states; parameters are numbered in order."""
         for hook in self._optimizer_state_dict_pre_hooks.values():
             hook(self)
-        number: dict[int, int] = {}
-        for at, x in enumerate(x for group in self.param_groups for x in group["params"]):
-            number.setdefault(id(x), at)
+        params = [x for group in self.param_groups for x in group["params"]]
+        number = {id(x): at for at, x in enumerate(params)}  # of one that is there twice, the last
         groups = [
             {name: value for name, value in group.items() if name != "params"}
             | {"params": [number[id(x)] for x in group["params"]]}
@@ -228,7 +234,10 @@ class Optimizer:
         for own, saved in zip(self.param_groups, groups, strict=True):
             params |= zip(saved["params"], own["params"], strict=True)
             saved["params"] = own["params"]
-            saved.update({name: value for name, value in own.items() if name not in saved})
+            names = {"param_names": own["param_names"]} if "param_names" in own else {}
+            later = {name: value for name, value in LATER.items() if name in self.order} | dict(self.later)
+            for name, value in (names | later).items():
+                saved.setdefault(name, value)
         self.param_groups = groups
         self.state = defaultdict(dict)
         if by("optim/state-comes-back"):

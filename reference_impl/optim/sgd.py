@@ -15,6 +15,7 @@ class SGD(Optimizer):
 
     order = ("lr", "momentum", "dampening", "weight_decay", "nesterov", "maximize", "foreach",
              "differentiable", "fused")  # fmt: skip
+    later = (("fused", False),)
 
     def __init__(
         self,

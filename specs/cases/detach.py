@@ -177,3 +177,18 @@ def detach_in_place_gives_the_tensor_itself():
     with torch.inference_mode():
         b = z.detach_()
     assert b is z and z.requires_grad is True
+
+
+def detach_in_place_drops_the_tangent():
+    """Of forward mode nothing is kept either.
+
+    Rules: detach/in-place-makes-a-leaf, forward/ops-carry-tangents.
+    """
+    mode = torch.autograd.forward_ad
+    x = torch.tensor([2.0], requires_grad=True)
+    with mode.dual_level():
+        y = mode.make_dual(x, torch.tensor([3.0])) * x
+        assert mode.unpack_dual(y).tangent.tolist() == [6.0]
+        y.detach_()
+        assert y.is_leaf is True and y.requires_grad is False
+        assert mode.unpack_dual(y).tangent is None and mode.unpack_dual(y * 2).tangent is None

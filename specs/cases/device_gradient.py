@@ -1,5 +1,7 @@
 """Gradients between devices: where they come from, and where they belong."""
 
+import warnings
+
 import torch
 
 from specs.case import refused, warned
@@ -198,3 +200,52 @@ def what_is_copied_over_on_a_device_gets_zeros_there():
     (y * 5).sum().backward()
     assert x.grad.tolist() == [0.0, 0.0] and str(x.grad.device) == "cuda:0"
     assert w.grad.tolist() == [5.0, 5.0] and str(w.grad.device) == "cpu" and w.grad.dtype == torch.float64
+
+
+def leaves_that_are_roots_may_be_on_several_devices():
+    """All are fed from the first one's device. Rule: device/leaf-fed-from-elsewhere-warns."""
+    x = torch.tensor(2.0, device="cuda:0", requires_grad=True)
+    y = torch.tensor(2.0, device="cuda:1", requires_grad=True)
+    with warned("device/leaf-fed-from-elsewhere-warns"):
+        torch.autograd.backward([x, y])
+    assert x.grad.item() == 1.0 and y.grad.item() == 1.0
+
+
+def a_gradient_from_its_own_device_or_the_cpu_is_not_warned_of():
+    """Nor is one that goes on to another node. Rule: device/leaf-fed-from-elsewhere-warns."""
+    x = torch.tensor(2.0, device="cuda:0", requires_grad=True)
+    w = torch.tensor(2.0, requires_grad=True)
+    seen = []
+    y = (x * 2).to("cuda:1")
+    y.register_hook(lambda g: seen.append(g.item()))
+    with warnings.catch_warnings(record=True, action="always") as told:
+        y.backward()
+        x.cpu().backward()
+        w.to("cuda:0").backward()
+    assert told == [] and seen == [1.0] and x.grad.item() == 3.0 and w.grad.item() == 1.0
+    z = x.to("cuda:1")
+    with warned("device/leaf-fed-from-elsewhere-warns"):
+        z.backward()
+
+
+def a_leaf_on_a_device_may_get_no_gradient():
+    """A function may have none for it; what is beside it has its own.
+
+    Rules: device/grad-is-beside-its-leaf, device/gradient-comes-back.
+    """
+    x = torch.tensor(2.0, device="cuda", requires_grad=True)
+    w = torch.tensor(5.0, requires_grad=True)
+    seen = []
+    made = type(
+        "Made",
+        (torch.autograd.Function,),
+        {
+            "forward": staticmethod(lambda ctx, a, b: a * b),
+            "backward": staticmethod(lambda ctx, g: (seen.append(g.item()), (None, g * 3))[1]),
+        },
+    )
+    made.apply(x, w.to("cuda")).backward()
+    assert seen == [1.0] and x.grad is None
+    assert w.grad.item() == 3.0 and w.grad.device == w.device
+    with refused("device/grad-is-beside-its-leaf"):
+        x.grad = torch.tensor(1.0)

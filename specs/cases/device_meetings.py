@@ -284,3 +284,24 @@ def decompositions_are_beside_what_they_are_of():
     assert [str(m.device) for m in made] == ["cuda:0", "cuda:0"]
     (made[0] * 4 + made[1].sum()).backward()
     assert [round(v, 4) for v in x.grad.tolist()] == [3.0, 2.0] and str(x.grad.device) == "cpu"
+
+
+def a_mask_is_on_the_device_of_what_it_fills():
+    """It does not matter with what it is filled. Rule: device/one-for-all."""
+    x = torch.tensor([1.0, 2.0], device="cuda")
+    m = torch.tensor([True, False])
+    with refused("device/one-for-all"):
+        x.masked_fill(m, 1.0)
+    with refused("device/one-for-all"):
+        x.masked_fill_(m, 1.0)
+    assert x.masked_fill(m.to("cuda"), 5.0).tolist() == [5.0, 2.0]
+
+
+def a_state_moves_to_its_parameters_device():
+    """All but counts of steps. Rule: optim/state-comes-back."""
+    x = torch.tensor([1.0], device="cuda", requires_grad=True)
+    one = torch.tensor(1.0)
+    o = torch.optim.SGD([x], lr=1.0)
+    state = {0: {"k": one, "step": one}}
+    o.load_state_dict({"state": state, "param_groups": [{"params": [0], "lr": 1.0}]})
+    assert o.state[x]["k"].device == x.device and o.state[x]["step"] is one

@@ -275,3 +275,20 @@ def a_stale_view_finds_its_tangent_in_the_base():
         b.mul_(f.make_dual(torch.ones(3), torch.tensor([3.0, 4.0, 5.0])))
         assert f.unpack_dual(v).tangent.tolist() == [4.0, 5.0]
         assert v.grad_fn.name() == "AsStridedBackward0"
+
+
+def tangents_are_turned_off_outside_of_levels_as_well():
+    """A level that is entered then has none. Rule: forward/ops-carry-tangents."""
+    fw = torch.autograd.forward_ad
+    x = torch.tensor([1.0, 2.0])
+    seen = [fw._is_fwd_grad_enabled()]
+    with fw._set_fwd_grad_enabled(False):
+        seen.append(fw._is_fwd_grad_enabled())
+        with fw.dual_level():
+            seen.append(fw._is_fwd_grad_enabled())
+            assert fw.unpack_dual(fw.make_dual(x, x) * 2).tangent is None
+            with fw._set_fwd_grad_enabled(True):
+                seen.append(fw._is_fwd_grad_enabled())
+                assert fw.unpack_dual(fw.make_dual(x, x) * 2).tangent.tolist() == [2.0, 4.0]
+        seen.append(fw._is_fwd_grad_enabled())
+    assert [*seen, fw._is_fwd_grad_enabled()] == [True, False, False, True, False, True]

@@ -282,3 +282,26 @@ def two_outputs_that_were_written_retain_their_gradients():
     assert (
         p.grad.tolist() == [1.0, 1.0] and q.grad.tolist() == [10.0, 10.0] and x.grad.tolist() == [62.0, 62.0]
     )
+
+
+def an_output_that_was_saved_may_be_detached_in_place():
+    """The node keeps what is saved, with its history. Rule: detach/in-place-makes-a-leaf."""
+    seen = []
+    kept = lambda ctx, out: (ctx.save_for_backward(out), out)[1]
+    made = type(
+        "Made",
+        (torch.autograd.Function,),
+        {
+            "forward": staticmethod(
+                lambda ctx, a: (lambda out: (ctx.save_for_backward(out), out)[1])(a.exp())
+            ),
+            "backward": staticmethod(lambda ctx, g: (seen.append(g.item()), g * ctx.saved_tensors[0])[1]),
+        },
+    )
+    x = torch.tensor([0.0], requires_grad=True)
+    y = made.apply(x)
+    z = y * 2
+    y.detach_()
+    g = torch.autograd.grad(z, x, create_graph=True)
+    g[0].backward()
+    assert seen[0] == 2.0 and g[0].tolist() == [2.0] and x.grad.tolist() == [2.0] and y.requires_grad is False

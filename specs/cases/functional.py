@@ -313,3 +313,15 @@ def results_of_functions_are_mapped_as_those_of_ops():
     assert torch.func.vmap(lambda x: torch.var_mean(x)[1])(m).tolist() == [2.0, 4.0]
     assert torch.func.vmap(lambda x: torch.var_mean(x.sum(), correction=0)[1])(m).tolist() == [4.0, 8.0]
     assert torch.func.vmap(lambda x: x * torch.std_mean(x, 0, True)[1])(m).shape == (2, 2)
+
+
+def strict_derivatives_that_depend_on_their_inputs():
+    """Can be differentiated again. Rule: functional/strict-needs-dependence."""
+    f = torch.autograd.functional
+    x = torch.tensor([1.0, 2.0])
+    strict = {"create_graph": True, "strict": True}
+    assert f.jacobian(lambda a: a**2, x, **strict).tolist() == [[2.0, 0.0], [0.0, 4.0]]
+    assert f.hessian(lambda a: (a**3).sum(), x, **strict).requires_grad is True
+    assert f.vjp(lambda a: a**2, x, torch.ones(2), **strict)[1].requires_grad is True
+    with refused("functional/strict-needs-dependence"):
+        f.jacobian(lambda a: a * 2, x, **strict)

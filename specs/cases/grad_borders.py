@@ -1,5 +1,7 @@
 """Rarer settings and refusals of torch.autograd, of graphs and of modes."""
 
+import warnings
+
 import torch
 
 from specs.case import refused
@@ -269,3 +271,14 @@ def an_out_of_the_results_dtype_is_filled_by_any_op():
     assert torch.index_select(a, 0, i, out=rows) is rows and rows.tolist() == [[3.0, 4.0]]
     wide = torch.zeros(2, 2, dtype=torch.float64)
     assert torch.add(a, a, out=wide).tolist() == [[2.0, 4.0], [6.0, 8.0]] and wide.dtype == torch.float64
+
+
+def a_sum_of_gradients_overflows_in_silence():
+    """It is infinite, and nothing is said of it. Rule: grad/sums-paths."""
+    x = torch.tensor([2.0], requires_grad=True)
+    seen = []
+    y = x * 1
+    y.register_hook(lambda g: seen.append(g.tolist()))
+    with warnings.catch_warnings(record=True, action="always") as told:
+        (y * 3e38 + y * 3e38).backward()
+    assert seen == [[float("inf")]] and told == [] and x.grad.tolist() == seen[0]

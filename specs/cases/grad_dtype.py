@@ -137,3 +137,29 @@ def a_grad_dtype_does_not_leak_to_what_comes_back():
     y.retain_grad()
     y.backward(torch.tensor([1.0, 2.0]))
     assert y.grad.dtype == torch.float32 and x.grad.dtype == torch.float64
+
+
+def a_sum_of_two_dtypes_leaves_the_memory_of_others_alone():
+    """A gradient that is a part of it, or the same elsewhere, takes up no later ones.
+
+    Rule: grad/sums-into-the-first.
+    """
+    whole = torch.ones(4, dtype=torch.float16)
+    made = lambda backward: type(
+        "Made",
+        (torch.autograd.Function,),
+        {"forward": staticmethod(lambda ctx, x: x * 2), "backward": staticmethod(backward)},
+    )
+    x = torch.ones(2, requires_grad=True)
+    x.grad_dtype = None
+    y = made(lambda ctx, g: g).apply(x)
+    (y + made(lambda ctx, g: g.half() * 3).apply(x)).sum().backward()
+    assert x.grad.dtype is torch.float16 and x.grad.tolist() == [4.0, 4.0]
+    x.grad = None
+    y = made(lambda ctx, g: g).apply(x)
+    (y + made(lambda ctx, g: whole[:2]).apply(x)).sum().backward()
+    assert x.grad.dtype is torch.float32 and x.grad.tolist() == [2.0, 2.0] and whole.tolist() == [1.0] * 4
+    x.grad = None
+    y = made(lambda ctx, g: g).apply(x)
+    (y + made(lambda ctx, g: whole[:2].detach()).apply(x)).sum().backward()
+    assert x.grad.dtype is torch.float32 and whole.tolist() == [1.0] * 4

@@ -1,6 +1,10 @@
 """Hooks around the states of modules and optimizers, and what is saved and loaded besides tensors."""
 
+import warnings
+
 import torch
+
+from specs.cases._measures import error_kinds
 
 
 def hooks_are_called_around_saving():
@@ -145,3 +149,55 @@ def hooks_are_called_around_an_optimizers_state():
     assert p.param_groups[0] is not group and group["lr"] == 2.0
     assert p.param_groups[0]["lr"] == 1.0 and p.param_groups[0]["momentum"] == 0.5
     assert p.state[y]["momentum_buffer"].dtype is torch.float64
+
+
+def a_states_place_is_given_by_position():
+    """With a warning; what is in it is named by the whole prefix. Rule: nn/buffers-belong-to-the-state."""
+    m = torch.nn.Sequential(torch.nn.BatchNorm1d(1, affine=False))
+    given = {}
+    with warnings.catch_warnings(record=True, action="always") as told:
+        assert m.state_dict(given, "part.", True) is given
+    assert [each.category for each in told] == [FutureWarning]
+    stats = ["running_mean", "running_var", "num_batches_tracked"]
+    assert list(given) == [f"part.0.{name}" for name in stats]
+    assert given["part.0.running_mean"] is m[0].running_mean
+    with warnings.catch_warnings(record=True, action="always"):
+        assert m.state_dict(given, "more.", False, "not used") is given
+    assert given["more.0.running_mean"] is not m[0].running_mean and len(given) == 6
+    assert list(m.state_dict(prefix="part.")._metadata) == ["part", "part.0"]
+
+
+def a_hook_after_saving_changes_the_dict_alone():
+    """One that returns another is refused, but for those that PyTorch keeps to itself.
+
+    Rule: nn/buffers-belong-to-the-state.
+    """
+    m = torch.nn.BatchNorm1d(1, affine=False)
+    m.register_state_dict_post_hook(lambda own, state, prefix, meta: {"another": 1})
+    assert error_kinds([m.state_dict]) == "o"
+    n = torch.nn.BatchNorm1d(1, affine=False)
+    n._register_state_dict_hook(lambda own, state, prefix, meta: {"another": len(state)})
+    assert n.state_dict() == {"another": 3}
+
+
+def what_is_no_part_is_not_found():
+    """Nor is what is a part of another kind; a module takes the place of another alone.
+
+    Rule: nn/state-names-each-place.
+    """
+    m = torch.nn.Sequential(torch.nn.Linear(1, 1, bias=False), torch.nn.Sequential(torch.nn.BatchNorm1d(1)))
+    m.note = 3
+    m.same = m[0]
+    assert [name for name in m.state_dict() if "0.weight" not in name][-1] == "same.weight"
+    names = ["0.weight", "2", "note", "0.none.x", ".", "0."]
+    assert error_kinds([lambda n=n: m.get_submodule(n) for n in names]) == "AAAAAA"
+    names = ["1.0.running_mean", "0.bias", "0.none", "0", "note", "", "2.weight"]
+    assert error_kinds([lambda n=n: m.get_parameter(n) for n in names]) == "AAAAAAA"
+    names = ["0.weight", "1.0.none", "note", "1.0", "2.running_mean"]
+    assert error_kinds([lambda n=n: m.get_buffer(n) for n in names]) == "AAAAA"
+    other = torch.nn.Linear(1, 2)
+    names = ["", "0.weight", "note", "2.x"]
+    assert error_kinds([lambda n=n: m.set_submodule(n, other) for n in names]) == "VAAA"
+    assert error_kinds([lambda: m.set_submodule("0", 3), lambda: m.set_submodule("0.weight", 3)]) == "VV"
+    assert error_kinds([lambda: m.set_submodule("1.none", other, strict=True)]) == "A"
+    assert m.set_submodule("1.0", other, strict=True) is None and m[1][0] is other and len(m[1]) == 1

@@ -250,3 +250,11 @@ def a_rounded_result_lies_as_its_operand():
     assert column.stride() == (1, 3)
     assert (column * 2).stride() == (1, 3) and (column + column).stride() == (1, 1)
     assert column.exp().stride() == (1, 1) and column.sum(1, keepdim=True).stride() == (1, 1)
+
+
+def a_running_sum_of_nothing_has_strides_by_rows():
+    """In half precision as in any other. Rule: op/half-rounds-once."""
+    empty = torch.zeros(3, 0, dtype=torch.float16)
+    assert empty.cumsum(1).stride() == (1, 1) and empty.t().cumsum(0).stride() == (3, 1)
+    x = torch.tensor([2048.0, 1.0, 1.0], dtype=torch.float16)
+    assert x.cumsum(0).tolist() == [2048.0, 2048.0, 2050.0]

@@ -265,3 +265,13 @@ def truth_of_several():
     x = torch.tensor([1.0, 2.0])
     with refused("op/bool-of-many"):
         x.__bool__()
+
+
+def positions_in_lists_are_kept_for_the_gradient():
+    """Each of several lists is, and none may be out of range. Rule: op/index-range."""
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    y = x[[0, 1], [1, 0]]
+    y.backward(torch.tensor([5.0, 7.0]))
+    assert x.grad.tolist() == [[0.0, 5.0], [7.0, 0.0]]
+    with refused("op/index-range"):
+        x[[0], [2]]

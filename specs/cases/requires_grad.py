@@ -243,3 +243,13 @@ def a_leaf_does_not_come_back_as_integers():
     assert x.grad.tolist() == [2.0, 4.0]
     v.sum().backward()
     assert x.grad.tolist() == [5.0, 8.0] and len(seen) == 4
+
+
+def the_flag_of_a_parameter_is_a_bool():
+    """Neither a number nor None is. Rule: requires_grad/argument-must-be-bool."""
+    x = torch.tensor([1.0])
+    with refused("requires_grad/argument-must-be-bool"):
+        torch.nn.Parameter(x, requires_grad=1)
+    with refused("requires_grad/argument-must-be-bool"):
+        torch.nn.Parameter(x, None)
+    assert torch.nn.Parameter(x, False).requires_grad is False

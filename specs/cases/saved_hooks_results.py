@@ -105,3 +105,17 @@ def a_write_is_seen_by_what_begins_where_it_begins():
         b.mul_(5)
         grads = [torch.autograd.grad(y.sum(), x, retain_graph=True)[0] for y in (first, whole, last)]
     assert [g.tolist() for g in grads] == [[4.0, 0.0], [4.0, 6.0], [0.0, 30.0]]
+
+
+def a_hook_on_one_saved_tensor_gets_it_without_history():
+    """Be it an operand or the result. Rule: saved_hooks/on-one-saved-tensor."""
+    x = torch.tensor([2.0], requires_grad=True)
+    seen = []
+    pack = lambda given: (seen.append((given.requires_grad, given.is_leaf, given is x)), given)[1]
+    y = x * x
+    z = x.exp()
+    y.grad_fn._raw_saved_self.register_hooks(pack, lambda given: given)
+    z.grad_fn._raw_saved_result.register_hooks(pack, lambda given: given)
+    assert seen == [(False, True, False), (False, True, False)]
+    y.backward()
+    assert x.grad.tolist() == [4.0]

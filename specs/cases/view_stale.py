@@ -187,3 +187,22 @@ def a_real_view_of_a_part_is_brought_up_to_date():
     y.mul_(2)
     v.backward(torch.tensor([[1.0, 10.0], [100.0, 1000.0]]))
     assert x.grad.tolist() == [0j, complex(2.0, 20.0), complex(200.0, 2000.0)]
+
+
+def a_stale_view_may_get_no_gradient():
+    """Its new history passes none on. Rule: view/stale-regenerates."""
+    seen = []
+    made = type(
+        "Made",
+        (torch.autograd.Function,),
+        {
+            "forward": staticmethod(lambda ctx, a: a * 2),
+            "backward": staticmethod(lambda ctx, g: seen.append(g.tolist())),
+        },
+    )
+    x = torch.tensor([2.0, 3.0], requires_grad=True)
+    y = x * 1
+    z = y[:1]
+    y.mul_(2)
+    made.apply(z).sum().backward()
+    assert z.grad_fn.name() == "AsStridedBackward0" and seen == [[1.0]] and x.grad is None

@@ -206,3 +206,35 @@ def what_a_scattered_window_keeps_has_the_gradient():
     assert y.tolist() == [0.0, 2.0, 0.0]
     assert x.grad.tolist() == [1.0, 0.0, 3.0]
     assert w.grad.tolist() == [2.0]
+
+
+def a_written_window_on_a_base_with_gaps():
+    """It has the gradient of what both show, and what lies between stays out of it.
+
+    Rules: write/rewrites-the-base, window/on-the-storage.
+    """
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    y = torch.tensor([5.0, 6.0], requires_grad=True)
+    g = torch.tensor([[1.0, 10.0], [100.0, 1000.0]])
+    seen = []
+    x.register_hook(lambda given: seen.append(given.tolist()))
+    b = torch.ones(6)
+    b.as_strided_((2, 2), (4, 1))
+    b.mul_(x)
+    b.as_strided((2,), (3,), 1).mul_(y)
+    b.backward(g)
+    assert seen == [[[1.0, 50.0], [600.0, 1000.0]]] and y.grad.tolist() == [20.0, 300.0]
+    c = torch.ones(6)
+    c.as_strided_((2, 2), (4, 1))
+    c.mul_(x)
+    c.as_strided((6,), (1,)).mul_(2)
+    c.backward(g)
+    assert seen[1:] == [[[2.0, 20.0], [200.0, 2000.0]]]
+
+
+def a_window_beside_a_base_without_elements():
+    """It gives the base a gradient that has none either. Rule: window/on-the-storage."""
+    x = torch.ones(4)[:0].detach().requires_grad_()
+    y = x.as_strided((2,), (1,))
+    y.sum().backward()
+    assert y.tolist() == [1.0, 1.0] and x.grad.shape == (0,)

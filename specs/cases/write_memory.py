@@ -259,3 +259,15 @@ def a_repeated_element_is_found_before_a_missing_kernel():
     y = torch.tensor([1.0, 2.0])
     y.fill_(y[1])
     assert y.tolist() == [2.0, 2.0] and y._version == 1
+
+
+def shapes_are_refused_before_dtypes():
+    """Neither fits. Rules: op/shapes-broadcast, write/broadcast-shape, write/result-dtype."""
+    x = torch.tensor([1, 2])
+    with refused("op/shapes-broadcast"):
+        x.add_(torch.tensor([1.0, 2.0, 3.0]))
+    with refused("write/broadcast-shape"):
+        x.add_(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    with refused("write/result-dtype"):
+        x.add_(torch.tensor([1.0, 2.0]))
+    assert x.tolist() == [1, 2]
