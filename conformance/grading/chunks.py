@@ -150,11 +150,12 @@ def _crash(chunk: Chunk, died: Died, side: str, again: tuple[str, int] | None) -
     """
     assert died.program is not None
     program = died.program
+    not_reduced = "by itself it does not kill a process"
     if again is not None:
-        program = shrink_deadly(program, side, again[0], (died.how, again[1]))
+        small = shrink_deadly(program, side, again[0], (died.how, again[1]))
+        program, not_reduced = (program, "it kills now and then") if small is None else (small, "")
     known = issue_of(words_of(program), side, adapters.load(side).version, died.how)
     blames = Verdict.BROKEN_SUITE if side in (TORCH, REFERENCE) else Verdict.NONCONFORMANCE
     where = f"programs {chunk.first} to {chunk.first + chunk.count - 1}"
-    not_reduced = "" if again is not None else "by itself it does not kill a process"
     crash = Crash(where, side, blames, died.how, to_text(program), known, not_reduced=not_reduced)
     return Tally(crashes=(crash,))  # NB: it is counted where the chunk is worked through again

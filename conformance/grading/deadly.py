@@ -40,10 +40,10 @@ Dies = Callable[[Program, str, str, int], Death | None]
 """
 
 
-def shrink_deadly(program: Program, side: str, density: str, death: Death) -> Program:
+def shrink_deadly(program: Program, side: str, density: str, death: Death) -> Program | None:
     """Return the shortest program found that still dies so, at a step of the same operation: its last one.
 
-    The program itself, cut at that step, where it is not seen to die again.
+    None if the program, cut at that step, is not seen to die again: it was not that step that killed.
     """
     job = (Program(program.steps[: death[1] + 1]), side, density, death[0])
     if not _forks():
@@ -54,7 +54,7 @@ def shrink_deadly(program: Program, side: str, density: str, death: Death) -> Pr
     return job[0] if isinstance(found, Died) else found
 
 
-def _shrunk(limited: tuple[Job, Limits], dies: Dies | None = None) -> Program:
+def _shrunk(limited: tuple[Job, Limits], dies: Dies | None = None) -> Program | None:
     (program, side, density, how), limits = limited
     checks, seconds = limits
     dies = dies or _in_a_process
@@ -67,7 +67,7 @@ def _shrunk(limited: tuple[Job, Limits], dies: Dies | None = None) -> Program:
         return death is not None and death[0] == _kind(how) and candidate[death[1]].op == op
 
     if not still_dies(program):
-        return program
+        return None
     small = shrink_program(program, still_dies, checks).program
     death = dies(small, side, density, seconds)
     return small if death is None else Program(small.steps[: death[1] + 1])

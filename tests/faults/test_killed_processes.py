@@ -25,6 +25,7 @@ from conformance.grading import chunks
 from conformance.grading.campaign import Chunk
 from conformance.grading.tally import Tally
 from conformance.program.parsing import parse
+from conformance.program.printing import to_text
 from conformance.report import as_json
 
 ROOT = Path(__file__).parents[2]
@@ -138,6 +139,14 @@ def test_a_crash_seen_twice_counts_although_the_program_alone_lives(monkeypatch)
     assert () == dying(monkeypatch, "SIGSEGV", 1).crashes
     (crash,) = dying(monkeypatch, "SIGSEGV", 2).crashes
     assert ("SIGSEGV", "by itself it does not kill a process") == (crash.error, crash.not_reduced)
+
+
+def test_a_program_that_dies_elsewhere_than_it_did_is_told_whole():
+    """A process may die where the program began, of what came from outside: that step alone kills none."""
+    program = parse("a = torch.ones(2, requires_grad=True)\nb = a.mul(2.0)\n")
+    chunk = Chunk("reference", "torch", "prng", 0, first=0, count=100)
+    (crash,) = chunks._crash(chunk, Died("SIGSEGV", program, 0), "torch", ("each", 0)).crashes
+    assert (to_text(program), "it kills now and then") == (crash.script, crash.not_reduced)
 
 
 def test_a_process_that_always_dies_before_it_begins_is_a_result(monkeypatch):
