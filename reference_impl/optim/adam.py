@@ -73,7 +73,7 @@ def _spoken(x: Tensor) -> str:
 class AdamW(Adam):
     """Adam with decoupled weight decay (Loshchilov and Hutter 2019)."""
 
-    later = (("decoupled_weight_decay", True),)
+    fixed = (("decoupled_weight_decay", True),)
 
     def __init__(
         self,

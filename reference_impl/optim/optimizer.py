@@ -65,8 +65,8 @@ class Optimizer:
 
     order: tuple[str, ...] = ()
     """All settings in PyTorch's order, in which they are printed."""
-    later: tuple[tuple[str, Any], ...] = ()
-    """Those of its own that old states lack, beside `LATER`."""
+    fixed: tuple[tuple[str, Any], ...] = ()
+    """Settings that it has whatever a loaded state says."""
     together = False
     """True while a step updates all parameters at once, as it does on devices."""
 
@@ -235,9 +235,10 @@ class Optimizer:
             params |= zip(saved["params"], own["params"], strict=True)
             saved["params"] = own["params"]
             names = {"param_names": own["param_names"]} if "param_names" in own else {}
-            later = {name: value for name, value in LATER.items() if name in self.order} | dict(self.later)
+            later = {name: value for name, value in LATER.items() if name in self.order}
             for name, value in (names | later).items():
                 saved.setdefault(name, value)
+            saved.update(self.fixed)
         self.param_groups = groups
         self.state = defaultdict(dict)
         if by("optim/state-comes-back"):

@@ -138,6 +138,10 @@ sgd.step()
 other = torch.optim.SGD([torch.ones(2, dtype=torch.float64, requires_grad=True)], lr=2.0)
 other.load_state_dict(sgd.state_dict())
 print(list(other.state.values()), other.param_groups[0]["lr"], other.param_groups[0]["momentum"])
+decayed = torch.optim.AdamW([x], lr=0.5)
+decayed.load_state_dict(torch.optim.Adam([x], lr=0.25, weight_decay=0.5).state_dict())
+decayed.step()
+print(decayed.param_groups[0]["decoupled_weight_decay"], decayed.param_groups[0]["lr"], x)
 """
 SCRIPTS = {"saved": SAVED, "loaded": LOADED, "overridden": OWN, "parts": PARTS, "optimizers": OPTIMIZERS}
 
