@@ -65,6 +65,8 @@ class Optimizer:
 
     order: tuple[str, ...] = ()
     """All settings in PyTorch's order, in which they are printed."""
+    later: tuple[tuple[str, Any], ...] = ()
+    """Those of its own that old states lack, beside `LATER`."""
     fixed: tuple[tuple[str, Any], ...] = ()
     """Settings that it has whatever a loaded state says."""
     together = False
@@ -235,7 +237,7 @@ class Optimizer:
             params |= zip(saved["params"], own["params"], strict=True)
             saved["params"] = own["params"]
             names = {"param_names": own["param_names"]} if "param_names" in own else {}
-            later = {name: value for name, value in LATER.items() if name in self.order}
+            later = {name: value for name, value in LATER.items() if name in self.order} | dict(self.later)
             for name, value in (names | later).items():
                 saved.setdefault(name, value)
             saved.update(self.fixed)
