@@ -54,9 +54,9 @@ class Scope:
     """The names to observe after each step of a program, told by its steps: all sides observe the same.
 
     What is live grows with a program, so that looking at everything costs the more, the longer it is. At the
-    density `each` it is therefore done as often as `FIRST_LOOKS` and `LOOKS_A_STEP` allow. Programs of usual
-    length are not affected; in long ones some writes and backwards are looked at like plain steps, and a
-    difference that shows later is looked for at `EVERYTHING`.
+    density `each` it is therefore done as often as `FIRST_LOOKS` and `LOOKS_A_STEP` allow. Most programs are
+    not affected; in long ones some writes and backwards are looked at like plain steps, and a difference that
+    shows later is looked for at `EVERYTHING`.
     """
 
     def __init__(self, density: str) -> None:

@@ -152,7 +152,8 @@ class Family:
 class AbstractTensor:
     """The tensor that a name is bound to: its memory, its families, its grads.
 
-    `made` is false on a leaf. What `passes_on` gradients was seen to be no leaf, and to retain none.
+    `made` is false on a leaf. What `passes_on` gradients keeps none: it was seen to be no leaf and to retain
+    none, or it is a grad that no step has named.
     """
 
     __slots__ = ("families", "grads", "made", "memory", "passes_on")

@@ -55,7 +55,7 @@ class GradientsOfRun:
     def gradient(
         self, arrival: Arrival, old: Roundings = EXACT, earlier: Collection[AbstractNode] = ()
     ) -> AbstractTensor:
-        """Add what arrived to an old grad of these roundings and nodes. The sum may be, or be a view of,
+        """Add what arrived to an old grad of these roundings and nodes. What is handed out may be, or view,
         what it began as.
         """
         level = arrival.onto(old)
