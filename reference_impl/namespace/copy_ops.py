@@ -1,4 +1,4 @@
-"""Internal ops: casts, copies between devices, row-major copies, a fill from another device."""
+"""Internal ops: casts, copies between devices, row-major copies, fills of copies and from another device."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reference_impl.base.rules import by, warn_once
 from reference_impl.core.access import array_of
 from reference_impl.core.record import real_part
 from specs.inference_alone import copied, copied_by_rows
-from specs.kind import Dtype, Kind, Tensor
+from specs.kind import Dtype, Kind, Number, Tensor
 from specs.layout import converted, laid_out_like
 from specs.op import op
 from specs.ops import create
@@ -86,3 +86,24 @@ def fill_across_(x: Tensor, value: Tensor):
 
 
 fill_across_.wrt(x=lambda g: g.zeros_like(), value=lambda g: g.sum())
+
+
+@op(internal=True, name="_filled_with_number", node="FillBackward0", dtypes="keep", complex=True)
+def filled_with_number(x: Tensor, value: Number) -> Any:
+    """A copy that is filled with a number."""
+    return laid_out_like(np.full(x.shape, create.fill_number_.compute((x, value), {})), x)
+
+
+filled_with_number.wrt(x=lambda g: g.zeros_like())
+
+
+@op(
+    internal=True, name="_filled_with_tensor", node="FillBackward1", dtypes="keep", crosses=True, complex=True
+)
+def filled_with_tensor(x: Tensor, value: Tensor) -> Any:
+    """A copy that is filled with the one element of a 0-d tensor."""
+    number = converted(create.fill_tensor_.compute((x, value), {}), x.dtype)
+    return laid_out_like(np.full(x.shape, number), x)
+
+
+filled_with_tensor.wrt(x=lambda g: g.zeros_like(), value=lambda g: g.sum())

@@ -92,6 +92,8 @@ def _install_ops() -> None:
             copy_ops.copy_to,
             copy_ops.clone_contiguous,
             copy_ops.fill_across_,
+            copy_ops.filled_with_number,
+            copy_ops.filled_with_tensor,
             as_strided._as_strided,
             complex_views.view_as_real,
             complex_views._view_as_complex,

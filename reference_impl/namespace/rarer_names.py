@@ -86,7 +86,8 @@ def frexp(input: Tensor) -> Any:
 
 def fill(input: Tensor, value: Any) -> Tensor:
     """A copy that is filled with one number."""
-    return input.clone().fill_(value)
+    how = input._filled_with_tensor if isinstance(value, Tensor) else input._filled_with_number
+    return how(value)
 
 
 def range_(start: Any, end: Any, step: Any = 1, **how: Any) -> Tensor:
