@@ -20,6 +20,7 @@ from reference_impl.core.inplace import as_stored, check_operands, store
 from reference_impl.core.kernel import Kernel
 from reference_impl.core.tensor import Tensor
 from reference_impl.fidelity.shown_apart import spread
+from reference_impl.fidelity.zero_tensor import ZeroTensor
 from specs.errors import Refusal
 from specs.index_key import key_of
 from specs.memory import dense, overlaps_itself, overlaps_partly
@@ -48,6 +49,9 @@ def write(
 def _write(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> None:
     op, target = kernel.op, operands[0]
     if kernel.copies and _is_same_window(target, operands[1]):
+        return
+    if kernel.copies and isinstance(operands[1], ZeroTensor):  # PyTorch goes on to zero_()
+        store(np.zeros((), target._array.dtype), target._array)
         return
     if op.memory in ("mask", "apart"):
         _write_some(kernel, operands, attributes)
