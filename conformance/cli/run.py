@@ -18,11 +18,12 @@ from conformance.cli.loading import AUTO, DeviceOption, ImportOption, load_adapt
 from conformance.cli.screen import console
 from conformance.cli.trouble import Trouble
 from conformance.comparison.tolerance.bounds import ulp_distance
+from conformance.execution.op_reach import EVERYTHING, Scope
 from conformance.execution.trace import Observation, Refused, Trace
 from conformance.explanation.because import deciding
 from conformance.grading.isolated import run_isolated
 from conformance.grading.side_by_side import Location, SideBySide, side_by_side
-from conformance.program import Step, decoration
+from conformance.program import Program, Step, decoration
 from conformance.program.printing import statement
 from conformance.report import Verdict, words
 from specs.fact import DENSITIES, FACTS, GRAD_FACTS, TOPOLOGY, UNSEEN
@@ -73,12 +74,19 @@ def run(
     use(device, imports)
     for spec in specs:
         load_adapter(spec)
-    traces = [run_isolated(steps, spec, density) for spec in specs]
+    traces = [run_isolated(steps, spec, _as_shown(steps, density)) for spec in specs]
     found = side_by_side(traces, str(program))
     out = console()
     out.print(_table(traces, found))
     _print_findings(found, out)
     raise typer.Exit(int(Verdict.NONCONFORMANCE if found.findings else Verdict.CONFORMS))
+
+
+def _as_shown(program: Program, density: str) -> str:
+    """Return the density at which each change shows at its step, however much is live."""
+    scope = Scope(density)
+    rarer = [not scope.after(step)[1] and scope.reach_of(step.op)[1] for step in program]
+    return EVERYTHING if density == "each" and any(rarer) else density
 
 
 def _table(traces: list[Trace], found: SideBySide) -> Table:

@@ -204,6 +204,16 @@ def test_run_shows_traces_side_by_side(cli, tmp_path):
         assert words in out
 
 
+def test_run_shows_what_a_step_changes_elsewhere_in_a_long_program(cli, tmp_path):
+    """A write through a view shows in its base at once, however much is live and was written before."""
+    live = "".join(f"t{at} = torch.zeros(1)\n" for at in range(90))
+    written = "t0.add_(1.0)\n" * 20 + "b = torch.zeros(1)\nv = b.view(1)\nv.add_(2.0)\nt1 = t1.neg()\n"
+    (tmp_path / "long.py").write_text(f"import torch\n{live}{written}", encoding="utf-8")
+    code, out, _ = cli("run", tmp_path / "long.py", "--on", "reference")
+    at, after = out.index("v.add_(2.0)"), out.index("t1 = t1.neg()")
+    assert (0, True) == (code, "b.value" in out[at:after])
+
+
 def test_run_marks_differences(cli, tmp_path):
     """Traces that differ are marked, and the exit code says so too."""
     (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
