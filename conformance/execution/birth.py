@@ -55,16 +55,16 @@ def handed_chance(
 ) -> frozenset[str]:
     """Return the names of what a step without a result gave the chance to.
 
-    A tensor that is assigned the data of an inference tensor, or of what is made from it, is one itself from
-    then on, by whichever of the names that ``tensors`` have. A module hands out parameters that share the
-    counter of what it was given, and so do the ``modules`` that hold it.
+    A tensor that is assigned the data of an inference tensor is one itself from then on, by whichever of the
+    names that ``tensors`` have. A module hands out parameters that share the counter of what it was given,
+    and so do the ``modules`` that hold it.
     """
     target, *given = args or (None,)
     if type(target) is not Ref or op in (".grad=", ".requires_grad="):
         return frozenset()
     names = [arg.name for arg in given if type(arg) is Ref]
     if op == ".data=":
-        passed = any(name in chance or type(since.get(name, 0)) is not int for name in names)
+        passed = any(type(since.get(name, 0)) is not int for name in names)
         own = tensors.get(target.name)
         alike = (name for name, each in tensors.items() if each is own)
         return frozenset([target.name, *alike]) if passed else frozenset()

@@ -5,11 +5,11 @@ programs are run in `run`, what an adapter does at once in `region`. What an imp
 in `adapters`; nothing here knows torch.
 
 At full density a step is followed by a look at everything it may have changed: all that is live if its
-operation writes or differentiates by its word, else its operands and results. What such a plain step should
-change elsewhere, against its word, shows at the next look at everything; one comes at the end. In long
-programs these looks are rarer, see `op_reach`. And since PyTorch warns at length when the grad of a non-leaf
-that retains none is read, such a grad is read after the steps whose operation speaks of gradients and at the
-end, and unseen otherwise.
+operation writes or differentiates by its word, else its operands and results. A plain step may change
+something else, against its word. That shows at the next look at everything, and one comes at the end. In long
+programs these looks are rarer, see `op_reach`. PyTorch warns at length when the grad of a non-leaf that
+retains none is read. Such a grad is therefore read after the steps whose operation speaks of gradients and at
+the end, and unseen otherwise.
 """
 
 from __future__ import annotations

@@ -26,15 +26,6 @@ k, = torch.autograd.grad(j, d)
 m, = torch.autograd.grad(d, a)
 m.copy_(k)
 """,
-    "the data of a view of an inference tensor is computed with as that is": """
-a = torch.tensor(2.0)
-f = a.ge(a)
-with torch.inference_mode():
-    h = f.where(f, a)
-j = h.detach()
-a.data = j
-n = a.sum()
-""",
     "index_add hands rows on to scatter_add only if it does not scale them": """
 x = torch.tensor([[1.0, 2.0]])
 y = x.index_add(0, torch.tensor([0]), x, alpha=2)
