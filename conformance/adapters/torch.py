@@ -9,6 +9,7 @@ import re
 import subprocess
 from collections import Counter
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from conformance.adapters import standin, torch_device
@@ -62,6 +63,10 @@ class Torch(TorchShaped):
         self.stands_for_cuda = device if device != "cpu" else "cuda"
         self._threads = self._moved = self._between = False
         self._batch: BatchedCopy | None = None
+        if hasattr(os, "register_at_fork"):
+            # The pool of threads is lost in a child, and made anew by who asks first. If those are two of the
+            # engine's threads at once, PyTorch aborts: "Invalid thread pool!".
+            os.register_at_fork(after_in_child=partial(namespace.set_num_threads, 1))
         if device == "cuda":
             exactly(namespace.backends)
 

@@ -13,7 +13,9 @@ from itertools import groupby
 from pathlib import Path
 
 import pytest
+import torch
 
+from conformance.adapters import load_here
 from conformance.adapters.torch import Torch
 from conformance.execution.flight_recorder import FlightRecorder, note
 from conformance.execution.isolate import Died, _Worker, survive
@@ -188,3 +190,25 @@ def test_what_is_lost_with_the_device_ends_the_process():
     assert fine is again is None
     assert isinstance(lost, Died)
     assert lost.how == "an error after which nothing runs any more"
+
+
+def ends_of_children(count: int) -> set[int]:
+    """Go backward in so many children of this process, and return how they end."""
+    load_here("torch")
+    ends = set()
+    for _ in range(count):
+        child = os.fork()
+        if child == 0:
+            x = torch.ones(2, requires_grad=True)
+            x.backward(x)
+            os._exit(0)
+        ends.add(os.waitpid(child, 0)[1])
+    return ends
+
+
+@pytest.mark.skipif(not hasattr(os, "fork") or torch.cuda.is_available(), reason="CUDA does not survive a fork")
+def test_children_of_a_process_with_torch_live() -> None:
+    """The engine's threads, one for each device, find a pool of threads: else they make it, and two at once
+    abort. Of the children in which they did, one in thirty died.
+    """
+    assert list(survive(ends_of_children, [100])) == [{0}]
