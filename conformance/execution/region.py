@@ -16,7 +16,6 @@ from functools import cache
 from textwrap import indent
 from typing import Any
 
-from conformance.execution.birth import handed_chance, writes_are_chance
 from conformance.execution.runner import Runner
 from conformance.execution.trace import DONE, Crashed, Observation, Outcome, Refused, Trace
 from conformance.program import GRAD_MODES, OPAQUE, Program, Step, binds, reads
@@ -154,12 +153,12 @@ class RegionRunner(Runner):
         """Note the outputs of which chance decides how often they were written."""
         modules = self._modules()
         for step in region.program:
-            if writes_are_chance(step.op, reads(step), self._chance, self._since):
-                self._chance.update(binds(step))
+            if self._chance.decides(step.op, reads(step), self._since):
+                inference = self._chance.detaches_inference(step.op, reads(step), self._since)
+                for name in binds(step):
+                    self._chance.note(name, inference)
             modules += binds(step) if step.op in OPAQUE else ()
-            self._chance |= handed_chance(
-                step.op, step.args, self._chance, self._since, modules, self._tensors
-            )
+            self._chance.hand_on(step.op, step.args, self._since, modules, self._tensors)
         for name in self._chance & self._tensors.keys() & set(region.outputs):
             self._since[name] = self._shown.counted(self._tensors[name])
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from conformance.execution.birth import GIVE_GRADIENTS, handed_chance, writes_are_chance
+from conformance.execution.birth import GIVE_GRADIENTS, Chance
 from conformance.execution.modes import ModeStack
 from conformance.execution.op_reach import EVERYTHING, Scope
 from conformance.execution.shown import PLAIN, Shown, items
@@ -75,7 +75,7 @@ class Runner:
         self._tensors: dict[str, Any] = {}
         self._plain: dict[str, tuple[Any]] = {}
         self._since: dict[str, Any] = {}
-        self._chance: set[str] = set()
+        self._chance = Chance()
         self._touched: dict[str, Any] = {}
         self._calls: list[tuple[int, tuple[Any, ...]]] = []
         self._raised: Exception | None = None
@@ -213,7 +213,7 @@ class Runner:
             opaque = op in OPAQUE or (op == COPY and self._plain.get(args[0].name) == _OPAQUE)
             return self._bind(out, result, opaque, op)
         if self._chance:
-            self._chance |= handed_chance(op, args, self._chance, self._since, self._modules(), self._tensors)
+            self._chance.hand_on(op, args, self._since, self._modules(), self._tensors)
         return DONE
 
     def _value(self, value: Any) -> Any:
@@ -284,7 +284,7 @@ class Runner:
         return [name for name, values in self._plain.items() if values is _OPAQUE]
 
     def _forget(self, name: str) -> None:
-        self._chance.discard(name)
+        self._chance.forget(name)
         self._tensors.pop(name, None)
         self._plain.pop(name, None)
 
@@ -297,10 +297,11 @@ class Runner:
             if len(out) != len(values):
                 return UNBOUND  # what Python makes of it: nothing is bound
             pairs = zip(out, values, strict=True)
-        chance = (op in GIVE_GRADIENTS or bool(self._chance)) and writes_are_chance(
-            op, self._touched, self._chance, self._since
-        )
         env, touched = self.env, self._touched
+        chance = inference = False
+        if op in GIVE_GRADIENTS or self._chance:
+            chance = self._chance.decides(op, touched, self._since)
+            inference = self._chance.detaches_inference(op, touched, self._since)
         for name, value in pairs:
             touched[name] = value
             if name in env:
@@ -321,7 +322,7 @@ class Runner:
                 except (RuntimeError, AttributeError) as error:
                     since = self._shown.uncounted(error)
                 if chance or type(since) is not int:
-                    self._chance.add(name)
+                    self._chance.note(name, inference)
                     self._since[name] = since
                 else:
                     self._since[name] = 0

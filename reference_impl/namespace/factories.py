@@ -23,6 +23,7 @@ from reference_impl.base.size import contiguous_format, preserve_format, strided
 from reference_impl.core.access import array_of, set_flag, set_gradient_edge, set_memory, version_counter
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.fidelity.batched import levels_of, marked
+from reference_impl.fidelity.zero_tensor import ZeroTensor
 from reference_impl.namespace.nested_numbers import dtype_of_parts, holds_numbers, refuse_data
 from specs.errors import need_fit
 from specs.layout import FORMATS, in_format, laid_out_like
@@ -149,7 +150,13 @@ def _copied(
     clone = data.detach().clone()
     array = array_of(clone)
     model = None if STATE.default_devices else data
-    copied = new_leaf(laid_out_like(_cast(array, data, dtype), array), requires_grad, model, **where)
+    laid_out = laid_out_like(_cast(array, data, dtype), array)
+    if isinstance(data, ZeroTensor):  # one zero, expanded, and copied where that is not contiguous
+        laid_out = np.zeros(data.shape, laid_out.dtype)
+        if laid_out.size <= 1:
+            laid_out = empty_strided_array(data.shape, (0,) * laid_out.ndim, laid_out.dtype)
+            laid_out[...] = 0
+    copied = new_leaf(laid_out, requires_grad, model, **where)
     if data.is_inference() and not STATE.inference:
         version_counter(copied)[0] = clone._version  # which begins at 1
     if not by("copy/tensor-copies"):

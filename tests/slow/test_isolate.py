@@ -206,7 +206,7 @@ def ends_of_children(count: int) -> set[int]:
     return ends
 
 
-@pytest.mark.skipif(not hasattr(os, "fork") or torch.cuda.is_available(), reason="CUDA does not survive a fork")
+@pytest.mark.skipif(not hasattr(os, "fork") or torch.cuda.is_available(), reason="CUDA dies in a child")
 def test_children_of_a_process_with_torch_live() -> None:
     """The engine's threads, one for each device, find a pool of threads: else they make it, and two at once
     abort. Of the children in which they did, one in thirty died.

@@ -26,6 +26,32 @@ k, = torch.autograd.grad(j, d)
 m, = torch.autograd.grad(d, a)
 m.copy_(k)
 """,
+    "the data of what is detached from an inference tensor is computed with as that is": """
+a = torch.tensor(2.0)
+f = a.ge(a)
+with torch.inference_mode():
+    h = f.where(f, a)
+j = h.detach()
+a.data = j
+n = a.sum()
+b = torch.tensor(3.0)
+b.data = a
+o = b.sum()
+""",
+    "a copy of zeros without memory has the layout of one zero that is expanded": """
+x = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], requires_grad=True)
+y = x.detach()
+a = x.abs()
+b, = torch.autograd.grad(a, x, y, create_graph=True)
+c, = torch.autograd.grad(b, x, y)
+d = torch.tensor(c.t())
+e = torch.tensor(c[:1, :1])
+d.as_strided_scatter(d, (3, 2), (2, 1))
+d.view(-1)
+f = e.grad
+e.requires_grad = True
+e.backward(d[:1, :1])
+""",
     "index_add hands rows on to scatter_add only if it does not scale them": """
 x = torch.tensor([[1.0, 2.0]])
 y = x.index_add(0, torch.tensor([0]), x, alpha=2)
