@@ -21,6 +21,16 @@ class Unspecified(NotImplementedError):
     """Raised where PyTorch's result depends on the processor or on uninitialised memory."""
 
 
+AT_ONCE = "a device does at once what the CPU does in order: "
+
+
+class UnspecifiedOrder(Unspecified):
+    """Raised where PyTorch's result depends on what a device comes to first; ``why`` says of what it does."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(AT_ONCE + why)
+
+
 def unspecified_unless(specified: bool, why: str) -> None:
     """Raise `Unspecified` where PyTorch's result is not specified."""
     if not specified:

@@ -1,11 +1,12 @@
 """Running programs on CUDA, whose kernels do some things otherwise than those of the CPU.
 
-The reference models the CPU's. Rules are the same on both, but for three things:
+The reference models the CPU's. Rules are the same on both, but for four things:
 
 - Kernels assert what the CPU checks, such as the range of an index. After an assertion nothing runs on the
   device any more, so that a step which the reference refuses for that is not run, and ends the comparison.
 - Which dtypes have a kernel is the device's own. A step for which one of the two has none ends it, too.
-  In both cases the program is judged again without the step (`left_to_kernels`).
+- It does at once what the CPU does in an order that shows.
+  In these cases the program is judged again without the step (`left_to_kernels`).
 - A few refusals come from another check, and have another rule's words. They count as the refusal they are.
   A warning that a copy gives a second time counts once.
 """
@@ -25,6 +26,7 @@ from conformance.execution.trace import DONE, UNBOUND, Observation, Refused, Tra
 from conformance.program import Program
 from conformance.program.on_device import speaks_of_devices
 from conformance.program.value import reads
+from specs.errors import AT_ONCE
 from specs.fact import POSITION
 
 ASSERTED = frozenset(["op/index-range", "op/index-select-range", "op/gather-range", "nn/target-is-a-class"])
@@ -83,8 +85,8 @@ def run_beside(reference: Trace, program: Program, adapter: Any, density: str) -
 
 
 def left_to_kernels(found: Comparison) -> int | None:
-    """Return the step at which a comparison ended for what kernels of CUDA do, if that ended it."""
-    if isinstance(found, Incomparable) and found.why in (ASSERTS, KERNELS_DIFFER):
+    """Return the step at which a comparison ended for what kernels of a device do, if that ended it."""
+    if isinstance(found, Incomparable) and found.why.startswith((ASSERTS, KERNELS_DIFFER, AT_ONCE)):
         return found.step
     return None
 

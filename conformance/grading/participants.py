@@ -110,7 +110,7 @@ class Participants:
         return getattr(adapters.load(self.subject), "serves", "") == TORCH
 
     def judged(self, program: Program, density: str, reference: Trace | None = None) -> Judged:
-        """Run the program on all participants. A step that is left to the kernels of CUDA is judged by
+        """Run the program on all participants. A step that is left to the kernels of a device is judged by
         nobody: what is judged is the program without it, which is that of the traces.
         """
         judged = self._judged(program, density, reference)

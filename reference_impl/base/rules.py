@@ -13,10 +13,11 @@ from typing import Any
 from reference_impl.base.session import STATE
 from specs import active_rules
 from specs.active_rules import by, fired, knocked_out
-from specs.errors import Unspecified, refusal, warning
+from specs.errors import Unspecified, UnspecifiedOrder, refusal, warning
 
 __all__ = [
     "Unspecified",
+    "UnspecifiedOrder",
     "by",
     "enter_engine",
     "fired",

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any
 
 from reference_impl.base.device import CPU, ambient_in, device, place_in, place_of
-from reference_impl.base.rules import Unspecified, warn_once
+from reference_impl.base.rules import UnspecifiedOrder, warn_once
 from reference_impl.base.session import STATE
 from reference_impl.core.engine import GraphRoot
 from reference_impl.core.extension_points import fill
@@ -77,8 +77,8 @@ def on_arrival(task: GraphTask, node: Node, target: Node, g: Any, total: Any, la
 
 @fill
 def on_failure(task: GraphTask) -> None:
-    """Raise `Unspecified` if another strand may be at work as the last node fails: on what is ready there, or
-    on a node that ran here before and did not have to.
+    """Raise `UnspecifiedOrder` if another strand may be at work as the last node fails: on what is ready
+    there, or on a node that ran here before and did not have to.
     """
     strands = STATE.strands.get(task)
     if strands is None or not strands.ran:
@@ -87,7 +87,7 @@ def on_failure(task: GraphTask) -> None:
     ready = (node for _, node, _ in task.ready.heap)
     before = (node for node in strands.ran if not _leads(node, failed))
     if any(strands.independent(node, failed) for node in chain(ready, before)):
-        raise Unspecified("each device has a thread, and how far the others got is unspecified") from None
+        raise UnspecifiedOrder("each has a thread, and how far the others got is open") from None
 
 
 @fill

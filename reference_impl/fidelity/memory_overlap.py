@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from reference_impl.base.rules import Unspecified, refuse_by, warn_or_hold
+from reference_impl.base.rules import Unspecified, UnspecifiedOrder, refuse_by, warn_or_hold
 from reference_impl.base.session import STATE
 from reference_impl.core.as_strided import StridedGeometry
 from reference_impl.core.extension_points import fill
@@ -84,7 +84,7 @@ def _write_some(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[s
     array, memory = operands[0]._array, kernel.op.memory
     expanded, taken_out = has_internal_overlap(array), False
     if expanded and not operands[0].is_cpu:
-        raise Unspecified("the target shows an element twice, and a device writes to all places at once")
+        raise UnspecifiedOrder("the target shows an element twice")
     if memory == "apart":
         if expanded:
             warn_or_hold("write/expanded-deprecated")

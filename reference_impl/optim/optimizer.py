@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from reference_impl.base.device import place_of
 from reference_impl.base.modes import enable_grad, no_grad
 from reference_impl.base.not_modelled import refuse_unless_default
-from reference_impl.base.rules import Unspecified, by, refuse_by, warn
+from reference_impl.base.rules import UnspecifiedOrder, by, refuse_by, warn
 from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of, is_inference, share_memory
 from reference_impl.core.hooks import RemovableHandle as Handle
@@ -283,11 +283,11 @@ def _on_devices(updates: list[Update]) -> bool:
 
 
 def _check_order(updates: list[Update]) -> None:
-    """Raise `Unspecified` where it shows in which order a device writes to them."""
+    """Raise `UnspecifiedOrder` where it shows in which order a device writes to them."""
     if share_memory([x for x, _, _ in updates]):
-        raise Unspecified("memory of a device that is stepped twice at once")
+        raise UnspecifiedOrder("memory is stepped twice")
     if len(updates) > 1 and not STATE.inference and any(is_inference(x) for x, _, _ in updates):
-        raise Unspecified("CUDA changes all that is stepped, then refuses inference tensors among them")
+        raise UnspecifiedOrder("CUDA steps all, then refuses inference tensors among them")
 
 
 def _need_alike(updates: list[Update]) -> None:

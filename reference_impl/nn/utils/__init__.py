@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from reference_impl.base.modes import no_grad
-from reference_impl.base.rules import Unspecified, by, refuse_by
+from reference_impl.base.rules import UnspecifiedOrder, by, refuse_by
 from reference_impl.core.access import share_memory
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace import composite
@@ -37,7 +37,7 @@ def _scale(grads: list[Tensor], total: Tensor, max_norm: float) -> None:
     """Scale gradients whose joint norm is ``total``."""
     scale = total.add(1e-6).reciprocal().mul(max_norm).clamp_max(1.0)
     if not all(g.is_cpu for g in grads) and share_memory(grads):
-        raise Unspecified("memory of a device that is clipped twice at once")
+        raise UnspecifiedOrder("memory is clipped twice")
     for g in grads:
         g.mul_(scale)
 
