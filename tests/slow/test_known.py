@@ -91,9 +91,10 @@ def test_what_is_not_on_record_is_not_excused(operations, side, version, error):
     assert issue_of(operations, side, version, error) is None
 
 
-def test_the_recorded_shape_is_recognized():
-    """The issue is found whatever lies between the steps it needs."""
-    operations = ["torch.ones", "mul", "view", "add", "__imul__", "sum", "register_hook"]
+@pytest.mark.parametrize("makes_a_view", ["view", "__call__", "torch.nn.functional.linear"])
+def test_the_recorded_shape_is_recognized(makes_a_view):
+    """The issue is found whatever lies between the steps it needs, and whatever makes the view."""
+    operations = ["torch.ones", "mul", makes_a_view, "add", "__imul__", "sum", "register_hook"]
     assert (
         issue_of(operations, "torch", "2.13.0+cpu", "SIGSEGV")
         == "https://github.com/pytorch/pytorch/issues/196459"
