@@ -4,12 +4,11 @@
 programs are run in `run`, what an adapter does at once in `region`. What an implementation is asked for lives
 in `adapters`; nothing here knows torch.
 
-At full density a step is followed by a look at everything it may have changed: all that is live if its
-operation writes or differentiates by its word, else its operands and results. A plain step may change
-something else, against its word. That shows at the next look at everything, and one comes at the end. In long
-programs these looks are rarer, see `op_reach`. PyTorch warns at length when the grad of a non-leaf that
-retains none is read. Such a grad is therefore read after the steps whose operation speaks of gradients and at
-the end, and unseen otherwise.
+At full density a look follows each step. After an operation that writes or differentiates, as its name tells,
+all that is live is looked at; after any other, its operands and results. A change elsewhere shows at the next
+look at everything, and one comes at the end. In long programs these looks are rarer, see `op_reach`. PyTorch
+warns at length when the grad of a non-leaf that retains none is read. Such a grad is therefore read after
+operations that speak of gradients and at the end, and unseen otherwise.
 """
 
 from __future__ import annotations
