@@ -177,13 +177,13 @@ def nll_loss(
             raise ValueError(
                 f"For 1D input, 1D target must have size 1, but got target size: {target.numel()}"
             )
-        input, target = input.unsqueeze(0), target.reshape((1,))
-    if not input.ndim:
+    elif not input.ndim:
         raise ValueError("Expected 1 or more dimensions (got 0)")
-    targets = target.shape[0] if target.ndim else 0
-    if input.shape[0] != targets:
-        refuse_by("nn/a-target-for-each-input", inputs=input.shape[0], targets=targets)
-    classes = input.shape[1]
+    else:
+        targets = target.shape[0] if target.ndim else 0
+        if input.shape[0] != targets:
+            refuse_by("nn/a-target-for-each-input", inputs=input.shape[0], targets=targets)
+    classes = input.shape[min(input.ndim - 1, 1)]
     if weight is not None and weight.numel() != classes:
         raise RuntimeError(
             f"weight tensor should be defined either for all {classes} classes or no classes but got weight "
@@ -193,8 +193,9 @@ def nll_loss(
         raise RuntimeError(
             f"Expected target size {[input.shape[0], *input.shape[2:]]}, got {list(target.shape)}"
         )
-    if input.ndim == 2 and target.ndim > 1:
-        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if input.ndim < 3 and target.ndim > 1:
+        why = "0D or 1D target tensor expected, multi-target not supported"
+        refuse_by("nn/targets-go-with-scores", why=why)
     if target.dtype.name not in ("int64", "uint8"):
         raise RuntimeError(
             f"expected target dtype to be Long or Byte, but got {LEGACY_NAMES[target.dtype.name]}"
@@ -203,7 +204,7 @@ def nll_loss(
         want, got = (LEGACY_NAMES[x.dtype.name] for x in (input, weight))
         raise RuntimeError(f"expected scalar type {want} but found {got}")
     loss = partial(call_nll_loss, weight=weight, ignore=ignore_index, reduction=_check_reduction(reduction))
-    if input.ndim in (2, 4):
+    if input.ndim in (1, 2, 4):
         return loss(input, target, of="2d" if input.ndim == 4 else "")
     # NB: PyTorch takes whatever else for an image of one row.
     image, classes_of = input.reshape((*input.shape[:2], 1, -1)), target.reshape((target.shape[0], 1, -1))

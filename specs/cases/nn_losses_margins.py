@@ -206,3 +206,27 @@ def a_loss_of_classes_wants_a_target_for_each_input():
     y = torch.nn.functional.nll_loss(x, torch.tensor([2, 0]))
     z = torch.nn.functional.nll_loss(x[0], torch.tensor(1))
     assert y.item() == -3.0 and z.item() == -2.0
+
+
+def a_loss_of_classes_reads_its_targets_again_at_backward():
+    """They must still be one class index for each row then. Rule: nn/targets-go-with-scores."""
+    x = torch.tensor([[1.0, 2.0, 3.0], [3.0, 1.0, 2.0]], requires_grad=True)
+    y = torch.tensor([2, 0])
+    z = torch.nn.functional.nll_loss(x, y, reduction="sum")
+    y.data = torch.tensor([1])
+    with refused("nn/targets-go-with-scores"):
+        torch.autograd.grad(z, x, retain_graph=True)
+    y.data = torch.tensor([[1, 0]])
+    with refused("nn/targets-go-with-scores"):
+        torch.autograd.grad(z, x, retain_graph=True)
+    y.data = torch.tensor([1, 2])
+    g = torch.autograd.grad(z, x)[0]
+    assert g.tolist() == [[0.0, -1.0, 0.0], [0.0, 0.0, -1.0]]
+    w = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    t = torch.tensor([2])
+    u = torch.nn.functional.nll_loss(w, t)
+    with refused("nn/targets-go-with-scores"):
+        torch.autograd.grad(u, w)
+    k = torch.nn.functional.nll_loss(w, t[0])
+    h = torch.autograd.grad(k, w)[0]
+    assert h.tolist() == [0.0, 0.0, -1.0]

@@ -6,13 +6,17 @@ Generated programs do not call these (``internal``): they are compared with torc
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from specs.errors import refuse, unspecified_unless
 from specs.kind import Dim, Indices, Reduction, Tensor
 from specs.op import Op, op
+
+
+def _classes_of(x: np.ndarray) -> int:
+    return x.shape[0 if x.ndim == 1 else 1]
 
 
 def _classes(target: np.ndarray, ignore: int, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -37,11 +41,14 @@ def _nll_count(x: Tensor, target: Indices, *, ignore: Dim, reduction: Reduction)
 @op(internal=True, dtypes="keep", wide=True)
 def _nll_total(x: Tensor, target: Indices, weight: Tensor, *, ignore: Dim, reduction: Reduction) -> Any:
     """Their weights added up, in the place of that. The loss refuses what is no class, once it saved."""
-    kept = (target != ignore) & _exist(target, x.shape[1])
+    kept = (target != ignore) & _exist(target, _classes_of(x))
     return np.sum(weight[target[kept]]) if reduction != "none" else np.zeros((), x.dtype)
 
 
 def _losses(x: np.ndarray, target: np.ndarray, weight: Any, ignore: int, reduction: str) -> Any:
+    if x.ndim == 1:
+        losses = _losses(x[None], target.reshape(1), weight, ignore, reduction)
+        return losses.reshape(()) if reduction == "none" else losses
     kept, at = _classes(target, ignore, x.shape[1])
     counts = np.where(kept, weight[at], 0).astype(x.dtype)
     losses = np.where(kept, -np.take_along_axis(x, np.expand_dims(at, 1), 1)[:, 0] * counts, 0)
@@ -50,24 +57,41 @@ def _losses(x: np.ndarray, target: np.ndarray, weight: Any, ignore: int, reducti
     return np.sum(losses) / np.sum(counts) if reduction == "mean" else np.sum(losses)
 
 
+def _unfit(why: str, **facts: Any) -> NoReturn:
+    refuse("nn/targets-go-with-scores", why=why, **facts)
+
+
 def _need_rows(logs: np.ndarray, target: np.ndarray) -> None:
-    """Refuse targets that do not go with the rows any more, since data was assigned to either."""
+    """Refuse targets that do not go with the scores any more, since data was assigned to either."""
     if target.ndim > 1:
-        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-    if not target.ndim:
+        _unfit("0D or 1D target tensor expected, multi-target not supported")
+    if logs.ndim == 2 and not target.ndim:
         refuse("op/dim-range", low=0, high=-1, dim=0)
-    if len(logs) != len(target):
-        shapes = f"got input: {list(logs.shape)}, target: {list(target.shape)}"
-        raise RuntimeError(f"size mismatch ({shapes})")
+    if target.ndim and len(logs) != len(target):
+        _unfit(f"size mismatch (got input: {list(logs.shape)}, target: {list(target.shape)})")
     if target.dtype not in (np.int64, np.uint8):
         refuse("op/one-dtype", name="nll_loss", case=None, x=np.dtype(np.int64), y=target.dtype)
+
+
+def _need_images(logs: np.ndarray, target: np.ndarray) -> None:
+    """The same for images."""
+    if target.ndim != 3:
+        want = "only batches of spatial targets supported (3D tensors)"
+        _unfit(f"{want} but got targets of dimension: {target.ndim}")
+    if target.dtype not in (np.int64, np.uint8):
+        _unfit("expected target dtype to be Long or Byte", case="dtype", got=target.dtype)
+    if target.shape != (len(logs), *logs.shape[2:]):
+        _unfit(f"size mismatch (got input: {list(logs.shape)} , target: {list(target.shape)}")
 
 
 def _loss_gradient(
     dy: Any, logs: np.ndarray, target: np.ndarray, weight: Any, total: Any, ignore: int, reduction: str
 ) -> np.ndarray:
-    if logs.ndim == 2:
-        _need_rows(logs, target)
+    (_need_rows if logs.ndim < 3 else _need_images)(logs, target)
+    if logs.ndim == 1:
+        # NB: PyTorch takes as many targets as there are classes for those of a batch, and reads the first.
+        row = target.reshape(-1)[:1]
+        return _loss_gradient(np.reshape(dy, (-1,)), logs[None], row, weight, total, ignore, reduction)[0]
     if reduction == "none":
         fit = (target == ignore) | _exist(target, logs.shape[1])
         # NB: PyTorch writes to whatever lies behind the gradient: pytorch/pytorch#194802.
@@ -103,7 +127,7 @@ def _family(of: str, node: str, kernel: str) -> tuple[Op, Op, Op, Op]:
     @_named(f"_nll_loss{of}", f"{node}Backward0", kernel, second_result="total")
     def plain(x: Tensor, target: Indices, total: Tensor, *, ignore: Dim, reduction: Reduction) -> Any:
         """Minus the log-probability that each sample gives its class, which stands in dimension 1."""
-        return _losses(x, target, np.ones(x.shape[1]), ignore, reduction)
+        return _losses(x, target, np.ones(_classes_of(x)), ignore, reduction)
 
     @_named(f"_weighted_nll_loss{of}", f"{node}Backward0", kernel, second_result="total")
     def weighted(
@@ -117,7 +141,7 @@ def _family(of: str, node: str, kernel: str) -> tuple[Op, Op, Op, Op]:
         dy: Tensor, logs: Tensor, target: Indices, total: Tensor, *, ignore: Dim, reduction: Reduction
     ) -> Any:
         """The gradient of such a loss."""
-        return _loss_gradient(dy, logs, target, np.ones(logs.shape[1], logs.dtype), total, ignore, reduction)
+        return _loss_gradient(dy, logs, target, np.ones(_classes_of(logs), logs.dtype), total, ignore, reduction)
 
     @_named(f"_weighted_nll_loss{of}_backward", f"{node}BackwardBackward0", kernel)
     def weighted_backward(

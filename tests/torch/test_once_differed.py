@@ -945,6 +945,27 @@ try:
 except Exception as error:
     print(type(error).__name__, error)
 """,
+    "a loss of one row whose target is another by now": """
+a = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+b = torch.tensor(1)
+c = torch.nn.functional.cross_entropy(a, b)
+b.data = torch.tensor(2)
+c.backward()
+""",
+    "a loss whose targets are fewer than its rows by now": """
+a = torch.tensor([[1.0, 2.0], [3.0, 1.0]], requires_grad=True)
+b = torch.tensor([0, 1])
+c = torch.nn.functional.cross_entropy(a, b)
+b.data = torch.tensor([2])
+c.backward()
+""",
+    "a loss of an image whose targets are a row by now": """
+a = torch.arange(12.0).reshape(1, 3, 2, 2).requires_grad_()
+b = torch.tensor([[[1, 0], [2, 1]]])
+c = torch.nn.functional.nll_loss(a, b)
+b.data = torch.tensor([1, 0])
+c.backward()
+""",
 }
 
 
