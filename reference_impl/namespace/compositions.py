@@ -244,9 +244,10 @@ def fake_quantize_per_tensor_affine(
     x: Tensor, scale: Any, zero_point: Any, quant_min: int, quant_max: int
 ) -> Tensor:
     """Round to the steps that integers of a range could hold."""
-    return x._fake_quantize(
-        scale=float(scale), zero_point=int(zero_point), low=int(quant_min), high=int(quant_max)
-    )
+    scale, zero_point, low, high = float(scale), int(zero_point), int(quant_min), int(quant_max)
+    steps = x.detach().div_scalar(scale).round().add_scalar(zero_point)
+    within = steps.ge(low).logical_and(steps.le(high))
+    return x._fake_quantize(within, scale=scale, zero_point=zero_point, low=low, high=high)
 
 
 FUNCTIONS: dict[str, Any] = {

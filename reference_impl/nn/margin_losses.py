@@ -64,7 +64,7 @@ def multilabel_margin_loss(
 ) -> Tensor:
     """The shortfalls of the classes before the first -1 of a row against all other classes."""
     reduction = chosen_reduction(size_average, reduce, reduction)
-    return input._multilabel_margin(target, reduction=reduction)
+    return input._multilabel_margin(target, input._multilabel_targets(target), reduction=reduction)
 
 
 def multilabel_soft_margin_loss(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from specs.kind import Scalar, Tensor
+from specs.kind import Mask, Scalar, Tensor
 from specs.op import Op, op
 from specs.ops.comparison import need_order
 from specs.ops.helpers import without_derivative
@@ -59,19 +59,14 @@ copysign.wrt(
     kernel="fake_quantize_tensor_cachemask_kernel_type_handling",
     **_FACTS,
 )
-def _fake_quantize(x: Tensor, *, scale: Scalar, zero_point: Scalar, low: Scalar, high: Scalar) -> Any:
-    """``x`` rounded to steps of ``scale`` within a range of steps."""
+def _fake_quantize(x: Tensor, mask: Mask, *, scale: Scalar, zero_point: Scalar, low: Scalar, high: Scalar) -> Any:
+    """``x`` rounded to steps of ``scale`` within a range of steps; ``mask``: where it is in that."""
     steps = np.rint(x / x.dtype.type(scale)) + zero_point
     found = (np.clip(steps, low, high) - zero_point) * x.dtype.type(scale)
     return found.astype(x.dtype, copy=False)
 
 
-def _within(g: Any, x: Any, scale: float, zero_point: int, low: int, high: int) -> Any:
-    steps = x.detach().div_scalar(scale).round().add_scalar(zero_point)
-    return g.mul(steps.ge(low).logical_and(steps.le(high)))
-
-
-_fake_quantize.wrt(x=_within)
+_fake_quantize.wrt(x=lambda g, mask: g.mul(mask))
 
 
 # -- exponential units in place, which save their result ---------------------------------------------

@@ -57,8 +57,8 @@ def _complex(x: Tensor, imag: Tensor) -> Any:
 
 
 _complex.wrt(
-    x=lambda g: g.view_as_real().select(-1, 0),
-    imag=lambda g: g.view_as_real().select(-1, 1),
+    x=lambda g, x: g.view_as_real().select(-1, 0),
+    imag=lambda g, imag: g.view_as_real().select(-1, 1),
 )
 
 

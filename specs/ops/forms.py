@@ -123,7 +123,7 @@ def _cholesky_solve(x: Tensor, factor: Tensor, *, upper: Bool) -> Any:
     )
 
 
-def _factor_of_solution(g: Any, factor: Any, out: Any, upper: bool) -> Any:
+def _factor_of_solution(g: Any, x: Any, factor: Any, out: Any, upper: bool) -> Any:
     product = g._cholesky_solve(factor, upper=upper).matmul(out.mH)
     common = product.add(product.mH)
     found = factor.matmul(common) if upper else common.matmul(factor)
@@ -131,7 +131,7 @@ def _factor_of_solution(g: Any, factor: Any, out: Any, upper: bool) -> Any:
 
 
 _cholesky_solve.wrt(
-    x=lambda g, factor, upper: g._cholesky_solve(factor, upper=upper), factor=_factor_of_solution
+    x=lambda g, x, factor, out, upper: g._cholesky_solve(factor, upper=upper), factor=_factor_of_solution
 )
 
 

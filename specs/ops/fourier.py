@@ -57,9 +57,10 @@ def _fft_c2r(x: Tensor, *, dims: IntList, norm: Count, size: Count) -> Any:
     return _scaled(found, x.real.dtype, math.prod(rest) * size, norm)
 
 
-def _from_complex(g: Any, x_shape: Dims, dims: Dims, norm: int, half: bool) -> Any:
-    if half and g.shape[dims[-1]] != x_shape[dims[-1]]:
-        whole = g.new_zeros(tuple(x_shape))
+def _from_complex(g: Any, x: Any, dims: Dims, norm: int, half: bool) -> Any:
+    """Only the shape of ``x`` counts, but PyTorch saves it."""
+    if half and g.shape[dims[-1]] != x.shape[dims[-1]]:
+        whole = g.new_zeros(x.shape)
         whole.narrow(dims[-1], 0, g.shape[dims[-1]]).copy_(g)
         g = whole
     return g._fft_c2c(dims=dims, norm=norm, forward=False)

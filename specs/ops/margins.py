@@ -76,8 +76,8 @@ _multi_margin_backward.wrt(**dict.fromkeys(("dy", "here"), without_derivative("m
 
 
 # -- several classes each ----------------------------------------------------------------------------
-def _shortfalls(x: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """For each sample, target and other class, how much is missing to a margin of one."""
+def _chosen(x: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """For each sample and target, the class that it names."""
     rows, targets = np.atleast_2d(x), np.atleast_2d(target)
     if (targets >= rows.shape[1]).any() or (targets < -1).any():
         raise RuntimeError("is_target is out of range")
@@ -85,11 +85,22 @@ def _shortfalls(x: np.ndarray, target: np.ndarray) -> np.ndarray:
     chosen = np.zeros((*rows.shape, rows.shape[1]), bool)
     for n, k in zip(*np.nonzero(given), strict=True):
         chosen[n, k, targets[n, k]] = True
-    wanted: Any = chosen.any(1)
-    counts: Any = chosen & given[..., None]
-    here = np.where(counts, rows[:, None, :], 0).sum(-1)  # the score of the k-th target
+    return chosen
+
+
+def _shortfalls(x: np.ndarray, target: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """For each sample, target and other class, how much is missing to a margin of one."""
+    rows, chosen = np.atleast_2d(x), _chosen(x, target)
+    here = np.where(chosen, rows[:, None, :], 0).sum(-1)  # the score of the k-th target
     short = np.maximum(1 - (here[..., None] - rows[:, None, :]), 0)
-    return np.where(given[..., None] & ~wanted[:, None, :], short, 0).astype(rows.dtype)
+    others = np.atleast_2d(wanted)[:, None, :] == 0
+    return np.where(chosen.any(-1, keepdims=True) & others, short, 0).astype(rows.dtype)
+
+
+@op(**_FACTS)
+def _multilabel_targets(x: Tensor, target: Indices) -> Any:
+    """One for each class that is a target, and else zero; the gradient reads them as they were."""
+    return _chosen(x, target).any(1).reshape(x.shape).astype(x.dtype)
 
 
 @op(
@@ -98,17 +109,19 @@ def _shortfalls(x: np.ndarray, target: np.ndarray) -> np.ndarray:
     kernel="multilabel_margin_loss_forward_out_frame",
     **_FACTS,
 )
-def _multilabel_margin(x: Tensor, target: Indices, *, reduction: Reduction) -> Any:
+def _multilabel_margin(x: Tensor, target: Indices, is_target: Tensor, *, reduction: Reduction) -> Any:
     """The shortfalls of targets against other classes over the number of classes."""
-    short = _shortfalls(x, target)
+    short = _shortfalls(x, target, is_target)
     losses = short.sum((1, 2)) / short.dtype.type(short.shape[-1])
     return _reduced(losses if x.ndim > 1 else losses[0], reduction)
 
 
 @op(node="torch::autograd::NotImplemented", **_FACTS)
-def _multilabel_margin_backward(dy: Tensor, here: Tensor, target: Indices, *, reduction: Reduction) -> Any:
+def _multilabel_margin_backward(
+    dy: Tensor, here: Tensor, target: Indices, is_target: Tensor, *, reduction: Reduction
+) -> Any:
     """The gradient of that."""
-    within = (_shortfalls(here, target) > 0).astype(here.dtype)
+    within = (_shortfalls(here, target, is_target) > 0).astype(here.dtype)
     out = within.sum(1)
     for n, k in np.ndindex(within.shape[:2]):
         out[n, np.atleast_2d(target)[n, k]] -= within[n, k].sum()  # of no target: nothing
@@ -117,7 +130,9 @@ def _multilabel_margin_backward(dy: Tensor, here: Tensor, target: Indices, *, re
 
 
 _multilabel_margin.wrt(
-    x=lambda g, x, target, reduction: g._multilabel_margin_backward(x, target, reduction=reduction)
+    x=lambda g, x, target, is_target, reduction: g._multilabel_margin_backward(
+        x, target, is_target, reduction=reduction
+    )
 )
 _multilabel_margin_backward.wrt(
     **dict.fromkeys(("dy", "here"), without_derivative("multilabel_margin_loss_backward"))

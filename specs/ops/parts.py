@@ -43,7 +43,7 @@ def take(x: Tensor, index: Indices) -> Any:
     return np.asarray(x.reshape(-1)[index])
 
 
-take.wrt(x=lambda g, x_shape, index: g.new_zeros(x_shape).put(index, g, True))
+take.wrt(x=lambda g, x, index: x.new_zeros(x.shape).put(index, g, True))
 
 
 @op(node="PutBackward0", inplace=True, memory="alone", **_FACTS)
@@ -65,7 +65,7 @@ put.wrt(
     x=lambda g, index, source_shape, accumulate: (
         g if accumulate else g.put(index, g.new_zeros(source_shape), False)
     ),
-    source=lambda g, index, source_shape: g.take(index).reshape(source_shape),
+    source=lambda g, index, source: g.take(index).reshape(source.shape),
 )
 
 
@@ -147,7 +147,7 @@ def _index_fill_tensor(x: Tensor, index: Vector, value: Tensor, *, dim: Dim) -> 
 
 _index_fill_tensor.wrt(
     x=lambda g, index, dim: g.index_fill(dim, index, 0),
-    value=lambda g, index, dim: g.index_select(dim, index).sum(),
+    value=lambda g, index, dim: g.index_select(dim, index.unique(sorted=False)).sum(),
 )
 
 

@@ -33,9 +33,9 @@ def _picked_backward(g: Any, x_shape: Any, index: Any, dim: int, keepdim: bool) 
     return g.new_zeros(x_shape).scatter(dim, index, g)
 
 
-def _accumulated_backward(g: Any, x_shape: Any, index: Any, dim: int, keepdim: bool) -> Any:
-    """The gradient of a pick that may have taken an element more than once."""
-    return g.new_zeros(x_shape).scatter_add(dim, index, g)
+def _accumulated_backward(g: Any, x: Any, index: Any, dim: int, keepdim: bool) -> Any:
+    """The gradient of a pick that may have taken an element more than once. PyTorch saves all of ``x``."""
+    return x.new_zeros(x.shape).scatter_add(dim, index, g)
 
 
 def _declared(name: str, node: str, backward: Callable[..., Any] = _picked_backward) -> Op:
