@@ -59,7 +59,9 @@ copysign.wrt(
     kernel="fake_quantize_tensor_cachemask_kernel_type_handling",
     **_FACTS,
 )
-def _fake_quantize(x: Tensor, mask: Mask, *, scale: Scalar, zero_point: Scalar, low: Scalar, high: Scalar) -> Any:
+def _fake_quantize(
+    x: Tensor, mask: Mask, *, scale: Scalar, zero_point: Scalar, low: Scalar, high: Scalar
+) -> Any:
     """``x`` rounded to steps of ``scale`` within a range of steps; ``mask``: where it is in that."""
     steps = np.rint(x / x.dtype.type(scale)) + zero_point
     found = (np.clip(steps, low, high) - zero_point) * x.dtype.type(scale)

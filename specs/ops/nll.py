@@ -141,7 +141,9 @@ def _family(of: str, node: str, kernel: str) -> tuple[Op, Op, Op, Op]:
         dy: Tensor, logs: Tensor, target: Indices, total: Tensor, *, ignore: Dim, reduction: Reduction
     ) -> Any:
         """The gradient of such a loss."""
-        return _loss_gradient(dy, logs, target, np.ones(_classes_of(logs), logs.dtype), total, ignore, reduction)
+        return _loss_gradient(
+            dy, logs, target, np.ones(_classes_of(logs), logs.dtype), total, ignore, reduction
+        )
 
     @_named(f"_weighted_nll_loss{of}_backward", f"{node}BackwardBackward0", kernel)
     def weighted_backward(

@@ -153,11 +153,13 @@ def linear_map(
     back: str = "",
     kernel: str = "",
     lacks: str = "",
+    saves: bool = True,
 ) -> tuple[Op, Op]:
     """Declare a map of the last ``dims`` dimensions, and its transpose.
 
     If the transpose has a node of its own name, ``back``, the map merges: the channels and the elements of a
     window share a dimension of the result. The ``kernel`` of such a transpose lacks the same dtypes.
+    Only the shape of ``x`` counts for its gradient, but most of PyTorch's save it (``saves``).
     """
 
     def forward(x: Tensor, *, dims: Count, how: IntList) -> Any:
@@ -176,11 +178,14 @@ def linear_map(
     there = op(node=node, kernel=kernel, lacks=lacks, **_FACTS)(forward)
     own: dict[str, Any] = {"kernel": "col2im_out", "lacks": lacks} if back else {}
     transposed = op(node=back or node.replace("Backward0", "BackwardBackward0"), **own, **_FACTS)(backward)
-    there.wrt(
-        x=lambda g, x_shape, dims, how: getattr(g, transposed.name)(
-            sizes=tuple(x_shape[len(x_shape) - dims :]), how=how
-        )
-    )
+
+    def through(g: Any, shape: Sizes, dims: int, how: Sizes) -> Any:
+        return getattr(g, transposed.name)(sizes=tuple(shape[len(shape) - dims :]), how=how)
+
+    if saves:
+        there.wrt(x=lambda g, x, dims, how: through(g, x.shape, dims, how))
+    else:
+        there.wrt(x=lambda g, x_shape, dims, how: through(g, x_shape, dims, how))
     transposed.wrt(dy=lambda g, sizes, how: getattr(g, there.name)(dims=len(sizes), how=how))
     return there, transposed
 
@@ -203,7 +208,7 @@ adaptive, adaptive_back = linear_map(
     lacks="biuc",
 )
 unfold, unfold_back = linear_map(
-    "_im2col", "Im2ColBackward0", unfold_plan, "Col2ImBackward0", kernel="im2col_out", lacks="iu"
+    "_im2col", "Im2ColBackward0", unfold_plan, "Col2ImBackward0", kernel="im2col_out", lacks="iu", saves=False
 )
 reflected1, reflected1_back = _padding("_reflected1d", "ReflectionPad1DBackward0", "reflection_pad1d")
 reflected2, reflected2_back = _padding("_reflected2d", "ReflectionPad2DBackward0", "reflection_pad2d")
@@ -218,7 +223,7 @@ adaptive3, adaptive3_back = linear_map(
 )
 reflected3, reflected3_back = _padding("_reflected3d", "ReflectionPad3DBackward0", "reflection_pad3d")
 replicated3, replicated3_back = _padding("_replicated3d", "ReplicationPad3DBackward0", "replication_pad3d")
-circular, circular_back = linear_map("_circular", "CopySlices", padding_plan)
+circular, circular_back = linear_map("_circular", "CopySlices", padding_plan, saves=False)
 
 
 # -- maximum pooling ---------------------------------------------------------------------------------
@@ -234,10 +239,10 @@ def _picking(name: str, node: str, kernel: str, lacks: str = "biuc") -> Op:
     return declared
 
 
-def _put_back(g: Any, x_shape: Any, index: Any, dims: int) -> Any:
-    lead = tuple(x_shape[: len(x_shape) - dims])
-    flat = g.new_zeros((*lead, math.prod(x_shape[len(lead) :])))
-    return flat.scatter_add(-1, index.reshape((*lead, -1)), g.reshape((*lead, -1))).reshape(tuple(x_shape))
+def _put_back(g: Any, x: Any, index: Any, dims: int) -> Any:
+    lead = tuple(x.shape[: x.ndim - dims])
+    flat = g.new_zeros((*lead, math.prod(x.shape[len(lead) :])))
+    return flat.scatter_add(-1, index.reshape((*lead, -1)), g.reshape((*lead, -1))).reshape(tuple(x.shape))
 
 
 picked2 = _picking("_max_pool2d_at", "MaxPool2DWithIndicesBackward0", "max_pool2d", "bc")
