@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from specs.errors import refuse
 from specs.kind import Indices, Reduction, Scalar, Tensor
 from specs.op import op
 from specs.ops.helpers import without_derivative
@@ -78,9 +79,14 @@ _multi_margin_backward.wrt(**dict.fromkeys(("dy", "here"), without_derivative("m
 # -- several classes each ----------------------------------------------------------------------------
 def _chosen(x: np.ndarray, target: np.ndarray) -> np.ndarray:
     """For each sample and target, the class that it names."""
+    if target.shape != x.shape:
+        sizes = f"{list(target.shape)} for input of size: {list(x.shape)}"
+        raise RuntimeError(f"inconsistent target size: {sizes}")
+    if target.dtype != np.int64:
+        refuse("op/one-dtype", name="multilabel_margin_loss", case=None, x=np.dtype(np.int64), y=target.dtype)
     rows, targets = np.atleast_2d(x), np.atleast_2d(target)
     if (targets >= rows.shape[1]).any() or (targets < -1).any():
-        raise RuntimeError("is_target is out of range")
+        raise RuntimeError("argument #2 'target' is out of range")
     given = np.cumprod(targets >= 0, 1).astype(bool)  # those before the first -1
     chosen = np.zeros((*rows.shape, rows.shape[1]), bool)
     for n, k in zip(*np.nonzero(given), strict=True):

@@ -59,7 +59,7 @@ def erfinv(x: Tensor):
     return _inverse_error(x).astype(x.dtype) if x.size else x
 
 
-erfinv.wrt(x=lambda g, x: g.mul(x.erfinv().pow_scalar(2).exp()).mul_scalar(math.sqrt(math.pi) / 2))
+erfinv.wrt(x=lambda g, x: g.mul(x.erfinv().pow(2).exp()).mul_scalar(math.sqrt(math.pi) / 2))
 
 
 @op(node="AcoshBackward0", **ROUNDING)
