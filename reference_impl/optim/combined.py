@@ -23,11 +23,14 @@ def _undo(schedulers: Sequence[Any]) -> None:
 class _Combined(LRScheduler):
     """Schedules of one optimizer."""
 
+    made = ""
+    """The end of PyTorch's word for what is made of the schedules."""
+
     def take(self, optimizer: Optimizer | None, schedulers: Sequence[Any]) -> None:
         """Check and keep the schedules."""
         name = type(self).__name__
         if not schedulers:
-            raise ValueError(f"{name} expects at least one scheduler, but got no scheduler.")
+            raise ValueError(f"{name} expects at least one scheduler{self.made}, but got no scheduler.")
         first = optimizer or schedulers[0].optimizer
         for at, scheduler in enumerate(schedulers):
             if isinstance(scheduler, ReduceLROnPlateau):
@@ -85,6 +88,8 @@ class SequentialLR(_Combined):
 
 class ChainedScheduler(_Combined):
     """Schedules that all take each step, one after the other."""
+
+    made = " to be chained"
 
     def __init__(self, schedulers: Sequence[Any], optimizer: Optimizer | None = None) -> None:
         self.take(optimizer, schedulers)

@@ -15,7 +15,7 @@ from typing import Any
 from reference_impl.namespace.missing import loading
 from reference_impl.optim.combined import ChainedScheduler, SequentialLR
 from reference_impl.optim.optimizer import Optimizer
-from reference_impl.optim.scheduler import LRScheduler
+from reference_impl.optim.scheduler import LRScheduler, kept_of_function
 from reference_impl.optim.schedules import (
     CosineAnnealingWarmRestarts,
     CyclicLR,
@@ -24,6 +24,10 @@ from reference_impl.optim.schedules import (
 )
 
 _LRScheduler = LRScheduler
+
+
+def _without_functions(state: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in state.items() if name != "lr_lambdas"}
 
 
 class LambdaLR(LRScheduler):
@@ -39,10 +43,15 @@ class LambdaLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def state_dict(self) -> dict[str, Any]:
-        return super().state_dict() | {"lr_lambdas": [None] * len(self.lr_lambdas)}
+        return _without_functions(super().state_dict()) | {
+            "lr_lambdas": [*map(kept_of_function, self.lr_lambdas)]
+        }
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        super().load_state_dict({n: value for n, value in state_dict.items() if n != "lr_lambdas"})
+        super().load_state_dict(_without_functions(state_dict))
+        for function, kept in zip(self.lr_lambdas, state_dict["lr_lambdas"], strict=False):
+            if kept is not None:
+                function.__dict__.update(kept)
 
     def get_lr(self) -> list[float]:
         return [base * f(self.last_epoch) for f, base in zip(self.lr_lambdas, self.base_lrs, strict=True)]

@@ -154,7 +154,7 @@ class Optimizer:
             with enable_grad() if by("optim/closure-records") else nullcontext():
                 loss = closure()
         with no_grad() if by("optim/step-is-not-recorded") else nullcontext():
-            for group in self.param_groups:
+            for group in map(_with_rate_as_number, self.param_groups):
                 self.begin()
                 updates = list(self._updates(group))
                 self.together = _on_devices(updates)
@@ -249,6 +249,11 @@ class Optimizer:
                 self.state[params.get(number, number)] = _fitted(params[number], kept) if known else kept
         for hook in self._optimizer_load_state_dict_post_hooks.values():
             hook(self)
+
+
+def _with_rate_as_number(group: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a group, its rate as a number if it is a tensor: updates only scale by it."""
+    return group | {"lr": group["lr"].item()} if isinstance(group.get("lr"), Tensor) else group
 
 
 def _fitted(x: Tensor, kept: Any, key: Any = None) -> Any:

@@ -6,6 +6,7 @@ import warnings
 import weakref
 from collections.abc import Iterable
 from functools import wraps
+from types import FunctionType
 from typing import Any
 
 from reference_impl.base.rules import by
@@ -25,6 +26,18 @@ _BEFORE = (
 )
 
 
+_RESUMED = (
+    "\nThis typically happens when:\n1. You're trying to resume training from a checkpoint but haven't "
+    "properly loaded the optimizer state\n2. You're using last_epoch >= 0 for a fresh training run (not "
+    "recommended)"
+)
+
+
+def kept_of_function(function: Any) -> dict[str, Any] | None:
+    """Return the attributes of a callable object, which a state keeps; of a function nothing is kept."""
+    return None if isinstance(function, FunctionType) else function.__dict__.copy()
+
+
 def set_rate(group: dict[str, Any], rate: float) -> None:
     """Give a group of parameters its learning rate; one that is a tensor is filled."""
     if isinstance(group["lr"], Tensor):
@@ -41,14 +54,14 @@ class LRScheduler:
             raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
         for at, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
-                group.setdefault("initial_lr", group["lr"])
+                group.setdefault("initial_lr", own(group["lr"]))
             elif "initial_lr" not in group:
                 raise KeyError(
                     f"param 'initial_lr' is not specified in param_groups[{at}] when resuming scheduler "
-                    f"with last_epoch >= 0."
+                    f"with last_epoch >= 0.{_RESUMED}"
                 )
         self.optimizer = optimizer
-        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+        self.base_lrs = [own(group["initial_lr"]) for group in optimizer.param_groups]
         self.last_epoch = last_epoch
         _count_steps(optimizer)
         self.begin()
@@ -95,7 +108,7 @@ class LRScheduler:
         """Set the rates of all groups."""
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
             set_rate(group, rate)
-        self._last_lr = [_number(group["lr"]) for group in self.optimizer.param_groups]
+        self._last_lr = [own(group["lr"]) for group in self.optimizer.param_groups]
 
     @property
     def rates(self) -> list[float]:
@@ -103,7 +116,8 @@ class LRScheduler:
         return [group["lr"] for group in self.optimizer.param_groups]
 
 
-def _number(rate: Any) -> Any:
+def own(rate: Any) -> Any:
+    """Return a rate, of one that is a tensor a copy."""
     return rate.clone() if isinstance(rate, Tensor) else rate
 
 

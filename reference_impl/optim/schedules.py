@@ -7,18 +7,18 @@ from collections.abc import Callable
 from typing import Any
 
 from reference_impl.optim.optimizer import Optimizer
-from reference_impl.optim.scheduler import LRScheduler, set_rate
+from reference_impl.optim.scheduler import LRScheduler, kept_of_function, own, set_rate
 
 
 def for_each_group(name: str, optimizer: Optimizer, given: Any) -> list[Any]:
     """Return one value for each group: those given, or the one that was given for all."""
     count = len(optimizer.param_groups)
     if not isinstance(given, (list, tuple)):
-        return [given] * count
+        return [own(given) for _ in range(count)]
     if len(given) != count:
         raise ValueError(f"{name} must have the same length as optimizer.param_groups. "
                          f"{name} has {len(given)} values, param_groups has {count}.")  # fmt: skip
-    return list(given)
+    return [own(value) for value in given]
 
 
 class ReduceLROnPlateau(LRScheduler):
@@ -74,7 +74,17 @@ class ReduceLROnPlateau(LRScheduler):
         self._last_lr = self.rates
 
     def _reduce(self) -> None:
-        for group, least in zip(self.optimizer.param_groups, self.min_lrs, strict=True):
+        groups = self.optimizer.param_groups
+        if len(groups) != len(self.min_lrs):
+            if self.default_min_lr is None:
+                raise RuntimeError(
+                    f"The number of param groups in the `optimizer` ({len(groups)}) differs from when "
+                    f"`ReduceLROnPlateau` was initialized ({len(self.min_lrs)}), usually due to a new param "
+                    "group being added to the optimizer. Please modify the `min_lrs` field to match the "
+                    "length of the `optimizer` param groups."
+                )
+            self.min_lrs = [self.default_min_lr] * len(groups)
+        for group, least in zip(groups, self.min_lrs, strict=True):
             old = float(group["lr"])
             new = max(old * self.factor, least)
             if old - new > self.eps:
@@ -139,6 +149,10 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self.T_i = self.T_0 * self.T_mult**n
 
 
+_PHASE = ("end_step", "start_lr", "end_lr", "start_momentum", "end_momentum")
+"""The names in a state of the parts of a phase of `OneCycleLR`."""
+
+
 def _cosine(start: float, end: float, share: float) -> float:
     return end + (start - end) / 2 * (1 + math.cos(math.pi * share))
 
@@ -150,8 +164,8 @@ def _line(start: float, end: float, share: float) -> float:
 class _WithMomentum(LRScheduler):
     """A schedule that moves the momentum, or the first beta, against the rate."""
 
-    def take_momentum(self, optimizer: Optimizer, base: Any, most: Any, last_epoch: int, begin: Any) -> None:
-        """Remember the bounds of the momentum in each group, and set it to the first."""
+    def take_momentum(self, optimizer: Optimizer, base: Any, most: Any, last_epoch: int) -> tuple[Any, Any]:
+        """Remember the bounds of the momentum in each group, set it to the upper, and return them."""
         if not {"momentum", "betas"} & optimizer.defaults.keys():
             raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
         self.use_beta1 = "betas" in optimizer.defaults
@@ -161,8 +175,9 @@ class _WithMomentum(LRScheduler):
         )
         for low, high, group in zip(lows, highs, optimizer.param_groups, strict=True):
             if last_epoch == -1:
-                self.set_momentum(group, begin(low, high))
-                group["base_momentum"], group["max_momentum"] = low, high
+                self.set_momentum(group, high)
+                group["max_momentum"], group["base_momentum"] = high, low
+        return lows, highs
 
     def set_momentum(self, group: dict[str, Any], momentum: float) -> None:
         """Set the momentum of a group, or its first beta."""
@@ -201,8 +216,8 @@ class OneCycleLR(_WithMomentum):
             raise ValueError(
                 f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
             )
-        self._anneal = _cosine if anneal_strategy == "cos" else _line
-        self._phases = self._planned(pct_start, three_phase)
+        self._schedule_phases = self._planned(pct_start, three_phase)
+        self._anneal_func_type = anneal_strategy
         for high, group in zip(
             for_each_group("max_lr", optimizer, max_lr), optimizer.param_groups, strict=True
         ):
@@ -211,17 +226,18 @@ class OneCycleLR(_WithMomentum):
                 group["min_lr"] = group["initial_lr"] / final_div_factor
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
-            self.take_momentum(optimizer, base_momentum, max_momentum, last_epoch, lambda low, high: high)
+            self.take_momentum(optimizer, base_momentum, max_momentum, last_epoch)
         super().__init__(optimizer, last_epoch)
 
-    def _planned(self, share: float, three: bool) -> list[tuple[float, str, str, str, str]]:
+    def _planned(self, share: float, three: bool) -> list[dict[str, Any]]:
         """The phases: their last step, the rates and the momentums between which they go."""
         up = (share * self.total_steps - 1, "initial_lr", "max_lr", "max_momentum", "base_momentum")
         last = self.total_steps - 1
-        if not three:
-            return [up, (last, "max_lr", "min_lr", "base_momentum", "max_momentum")]
         down = (2 * share * self.total_steps - 2, "max_lr", "initial_lr", "base_momentum", "max_momentum")
-        return [up, down, (last, "initial_lr", "min_lr", "max_momentum", "max_momentum")]
+        rest = (last, "initial_lr", "min_lr", "max_momentum", "max_momentum")
+        at_once = (last, "max_lr", "min_lr", "base_momentum", "max_momentum")
+        phases = (up, down, rest) if three else (up, at_once)
+        return [dict(zip(_PHASE, phase, strict=True)) for phase in phases]
 
     def get_lr(self) -> list[float]:
         n = self.last_epoch
@@ -230,16 +246,17 @@ class OneCycleLR(_WithMomentum):
                 f"Tried to step {n} times. The specified number of total steps is {self.total_steps}"
             )
         start: float = 0
-        phases = iter(self._phases)
+        phases = (phase.values() for phase in self._schedule_phases)
         end, low, high, from_momentum, to_momentum = next(phases)
         for phase in phases:
             if n > end:
                 start, (end, low, high, from_momentum, to_momentum) = end, phase
+        anneal = _cosine if self._anneal_func_type == "cos" else _line
         share, rates = (n - start) / (end - start), []
         for group in self.optimizer.param_groups:
-            rates.append(self._anneal(group[low], group[high], share))
+            rates.append(anneal(group[low], group[high], share))
             if self.cycle_momentum:
-                self.set_momentum(group, self._anneal(group[from_momentum], group[to_momentum], share))
+                self.set_momentum(group, anneal(group[from_momentum], group[to_momentum], share))
         return rates
 
 
@@ -288,6 +305,7 @@ class CyclicLR(_WithMomentum):
         self.step_ratio = step_size_up / self.total_size
         self.mode, self.gamma = mode, gamma
         self.scale_mode = scale_mode if scale_fn else "iterations" if mode == "exp_range" else "cycle"
+        self._scale_fn_custom = scale_fn
         self._scale = (
             scale_fn
             or {
@@ -298,12 +316,21 @@ class CyclicLR(_WithMomentum):
         )
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
-            self.take_momentum(optimizer, base_momentum, max_momentum, last_epoch, lambda low, high: high)
+            bounds = self.take_momentum(optimizer, base_momentum, max_momentum, last_epoch)
+            self.base_momentums, self.max_momentums = bounds
         super().__init__(optimizer, last_epoch)
         self.base_lrs = for_each_group("base_lr", optimizer, base_lr)
 
     def state_dict(self) -> dict[str, Any]:
-        return {name: value for name, value in super().state_dict().items() if name != "_scale"}
+        kept = {name: value for name, value in super().state_dict().items() if not name.startswith("_scale")}
+        custom = self._scale_fn_custom
+        return kept | {"_scale_fn_custom": None if custom is None else kept_of_function(custom)}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        kept = state_dict.pop("_scale_fn_custom")  # PyTorch takes it out of what it is given, too
+        super().load_state_dict(state_dict)
+        if kept is not None:
+            self._scale_fn_custom.__dict__.update(kept)
 
     def get_lr(self) -> list[float]:
         cycle = math.floor(1 + self.last_epoch / self.total_size)
@@ -311,8 +338,9 @@ class CyclicLR(_WithMomentum):
         share = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)
         scale = self._scale(cycle if self.scale_mode == "cycle" else self.last_epoch)
         if self.cycle_momentum:
-            for group in self.optimizer.param_groups:
-                low, high = group["base_momentum"], group["max_momentum"]
-                self.set_momentum(group, high - (high - low) * share * scale)
+            bounds = zip(self.base_momentums, self.max_momentums, strict=True)
+            moved = [high - (high - low) * share * scale for low, high in bounds]
+            for group, momentum in zip(self.optimizer.param_groups, moved, strict=True):
+                self.set_momentum(group, momentum)
         pairs = zip(self.base_lrs, self.max_lrs, strict=True)
         return [low + (high - low) * share * scale for low, high in pairs]

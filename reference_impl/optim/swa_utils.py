@@ -17,6 +17,7 @@ from reference_impl.nn.module import Module
 from reference_impl.nn.modules import batchnorm
 from reference_impl.optim.optimizer import Optimizer
 from reference_impl.optim.scheduler import LRScheduler
+from reference_impl.optim.schedules import for_each_group
 
 Average = Callable[[Tensor, Tensor, Any], Tensor]
 
@@ -133,22 +134,27 @@ class SWALR(LRScheduler):
     def __init__(
         self,
         optimizer: Optimizer,
-        swa_lr: float,
+        swa_lr: Any,
         anneal_epochs: int = 10,
         anneal_strategy: str = "cos",
         last_epoch: int = -1,
     ) -> None:
+        for rate, group in zip(
+            for_each_group("swa_lr", optimizer, swa_lr), optimizer.param_groups, strict=True
+        ):
+            group["swa_lr"] = rate
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(
-                f"anneal_strategy must by one of 'cos' or 'linear', instead got {anneal_strategy}"
+                f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
             )
-        for group in optimizer.param_groups:
-            group["swa_lr"] = swa_lr
-        self.anneal_epochs, self._strategy = anneal_epochs, anneal_strategy
+        self._anneal_strategy = anneal_strategy
+        if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
+            raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")
+        self.anneal_epochs = anneal_epochs
         super().__init__(optimizer, last_epoch)
 
     def _moved(self, share: float) -> float:
-        return share if self._strategy == "linear" else (1 - math.cos(math.pi * share)) / 2
+        return share if self._anneal_strategy == "linear" else (1 - math.cos(math.pi * share)) / 2
 
     def get_lr(self) -> list[float]:
         n = max(1, self._step_count - 1) if self.anneal_epochs == 0 else self._step_count - 1

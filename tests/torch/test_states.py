@@ -143,7 +143,63 @@ decayed.load_state_dict(torch.optim.Adam([x], lr=0.25, weight_decay=0.5).state_d
 decayed.step()
 print(decayed.param_groups[0]["decoupled_weight_decay"], decayed.param_groups[0]["lr"], x)
 """
-SCRIPTS = {"saved": SAVED, "loaded": LOADED, "overridden": OWN, "parts": PARTS, "optimizers": OPTIMIZERS}
+SCHEDULES = """
+import copy
+optim, L = torch.optim, torch.optim.lr_scheduler
+class Over:
+    def __init__(self):
+        self.k = 3
+    def __call__(self, n):
+        return self.k / (n + 1)
+def told(call, *args, **kwargs):
+    try:
+        call(*args, **kwargs)
+    except (RuntimeError, ValueError, KeyError) as error:
+        print(type(error).__name__, str(error))
+def fresh(rate=0.1):
+    return optim.SGD([torch.ones(2, requires_grad=True)], lr=rate, momentum=0.9)
+def group(o):
+    o.add_param_group({"params": [torch.ones(1, requires_grad=True)], "lr": 1.0})
+for make in (lambda o: L.LambdaLR(o, Over()), lambda o: L.MultiplicativeLR(o, lambda n: 0.5),
+             lambda o: L.OneCycleLR(o, 0.1, 5, three_phase=True), lambda o: L.CyclicLR(o, 0.01, 0.1, 2),
+             lambda o: L.CyclicLR(o, 0.01, 0.1, 2, scale_fn=Over()), lambda o: L.OneCycleLR(o, 0.1, 5),
+             lambda o: torch.optim.swa_utils.SWALR(o, [0.05] * len(o.param_groups), 2, "linear")):
+    o = fresh()
+    s = make(o)
+    for _ in range(3):
+        o.step()
+        s.step()
+    state = s.state_dict()
+    print(state, list(o.param_groups[0]))
+    other = make(fresh())
+    other.load_state_dict(copy.deepcopy(state))
+    print(other.get_last_lr(), other.state_dict() == state)
+for least in (0, [0.01]):
+    o = fresh()
+    s = L.ReduceLROnPlateau(o, patience=0, min_lr=least)
+    s.step(1.0)
+    group(o)
+    told(s.step, 2.0)
+    print([each["lr"] for each in o.param_groups], s.min_lrs)
+told(L.ChainedScheduler, [])
+told(L.StepLR, fresh(), 1, last_epoch=3)
+told(torch.optim.swa_utils.SWALR, fresh(), 0.1, anneal_strategy="x")
+told(torch.optim.swa_utils.SWALR, fresh(), 0.1, -1)
+told(torch.optim.swa_utils.SWALR, fresh(), [0.1, 0.2])
+for kind in (optim.SGD, optim.Adam, optim.RMSprop, optim.Adagrad, optim.NAdam, optim.Adadelta, optim.ASGD):
+    rate = torch.tensor(0.1)
+    x = torch.ones(2, requires_grad=True)
+    o = kind([x], lr=rate)
+    x.grad = torch.tensor([0.5, -1.0])
+    s = L.ExponentialLR(o, 0.5)
+    o.step()
+    s.step()
+    print([round(v, 4) for v in x.tolist()], rate.item(), s.base_lrs, o.param_groups[0]["lr"] is rate)
+"""
+SCRIPTS = {
+    "saved": SAVED, "loaded": LOADED, "overridden": OWN, "parts": PARTS, "optimizers": OPTIMIZERS,
+    "schedules": SCHEDULES,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
