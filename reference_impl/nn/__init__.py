@@ -51,7 +51,8 @@ from reference_impl.nn.normalization import (
 )
 from reference_impl.nn.parallel import DataParallel
 from reference_impl.nn.parameter import Buffer, Parameter
-from reference_impl.nn.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBase, RNNCell
+from reference_impl.nn.recurrent import GRU, LSTM, RNN, RNNBase
+from reference_impl.nn.recurrent_cells import GRUCell, LSTMCell, RNNCell
 from reference_impl.nn.resizing import Upsample, UpsamplingBilinear2d, UpsamplingNearest2d
 
 globals().update(_LAZY)

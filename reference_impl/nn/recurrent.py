@@ -1,4 +1,4 @@
-"""Recurrent layers and cells: RNN, LSTM, GRU; the computation of a step is in `_step`.
+"""Recurrent layers: RNN, LSTM, GRU; a step is in `next_state`, the cells are in ``recurrent_cells``.
 
 NB: composed of linear layers and elementwise ops; PyTorch runs an LSTM as one node where it has a fused
 kernel.
@@ -7,9 +7,11 @@ kernel.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from reference_impl.base.not_modelled import refuse_unless_default
+from reference_impl.base.session import STATE
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace import composite
 from reference_impl.namespace.factories import empty, zeros
@@ -21,15 +23,24 @@ from reference_impl.nn.utils.rnn import PackedSequence
 State = Any
 """The hidden state, or for an LSTM hidden and cell state."""
 
-_GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "LSTM": 4, "GRU": 3}
+Linear = Callable[[Tensor], Tensor]
+
+GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "LSTM": 4, "GRU": 3}
 
 
-def _step(mode: str, x: Tensor, state: State, weights: list[Tensor]) -> State:
-    """The next state from an input whose product with the input weights is made here too."""
-    w_ih, w_hh, *biases = weights
-    b_ih, b_hh = biases or (None, None)
+def products(weights: list[Tensor], way: int) -> Linear:
+    """The linear map of the input (``way`` 0) or of the state (1)."""
+    weight, bias = weights[way], weights[2 + way] if len(weights) > 2 else None
+    return lambda x: functional.linear(x, weight, bias)
+
+
+def next_state(mode: str, x: Tensor, state: State, of_state: Linear, of_input: Linear | None = None) -> State:
+    """The next state; without ``of_input``, ``x`` is already the product of the input with its weights."""
     h = state[0] if mode == "LSTM" else state
-    from_input, from_state = functional.linear(x, w_ih, b_ih), functional.linear(h, w_hh, b_hh)
+    if of_input is not None and mode == "GRU":
+        x = of_input(x)
+    from_state = of_state(h)
+    from_input = x if of_input is None or mode == "GRU" else of_input(x)  # second, as in PyTorch
     if mode == "LSTM":
         i, f, g, o = from_state.add(from_input).chunk(4, 1)
         cell = f.sigmoid().mul(state[1]).add_(i.sigmoid().mul(g.tanh()))  # in place, as in PyTorch
@@ -53,6 +64,16 @@ def _rejoined(state: State, rest: list[State], rows: int) -> State:
     if isinstance(state, tuple):
         return tuple(_rejoined(s, [r[n] for r in rest], rows) for n, s in enumerate(state))
     return composite.cat([state, *reversed(rest)], 0) if rest else state
+
+
+def _need_dims(hx: State, dims: int) -> None:
+    """Refuse states that have a batch where the input has none, or none where it has one."""
+    kind = f"For {'un' * (dims == 2)}batched {dims}-D input,"
+    if isinstance(hx, tuple) and any(h.ndim != dims for h in hx):
+        got = ", ".join(f"{h.ndim}-D" for h in hx)
+        raise RuntimeError(f"{kind} hx and cx should also be {dims}-D but got ({got}) tensors")
+    if not isinstance(hx, tuple) and hx.ndim != dims:
+        raise RuntimeError(f"{kind} hx should also be {dims}-D but got {hx.ndim}-D tensor")
 
 
 class RNNBase(Module):
@@ -91,7 +112,7 @@ class RNNBase(Module):
         )
         self.bias, self.batch_first, self.dropout = bias, batch_first, float(dropout)
         self.bidirectional = bidirectional
-        width = _GATES[mode] * hidden_size
+        width = GATES[mode] * hidden_size
         like: dict[str, Any] = {"device": device, "dtype": dtype}
         self._names: list[list[str]] = []
         for layer in range(num_layers):
@@ -130,35 +151,40 @@ class RNNBase(Module):
         data, sizes = (input.data, input.batch_sizes.tolist()) if packed else (input, None)
         if not packed and data.ndim not in (2, 3):
             raise ValueError(
-                f"{type(self).__name__}: Expected input to be 2D or 3D, got {data.ndim}D instead"
+                f"{type(self).__name__}: Expected input to be 2D or 3D, got {data.ndim}D"
+                f"{' tensor' * self.mode.startswith('RNN')} instead"
             )
         batched = packed or data.ndim == 3
+        if hx is not None and not packed:
+            _need_dims(hx, 3 if batched else 2)
         if not batched:
             data = data.unsqueeze(0 if self.batch_first else 1)
-            hx = _each(hx, lambda h: h.unsqueeze(1))
+            hx = each(hx, lambda h: h.unsqueeze(1))
+        wanted = next(self.parameters()).dtype
+        if data.dtype != wanted and not STATE.autocast.dtypes:
+            raise ValueError(
+                f"RNN input dtype ({data.dtype}) does not match weight dtype ({wanted}). "
+                f"Convert input: input.to({wanted}), or convert model: model.to({data.dtype})"
+            )
         if data.shape[-1] != self.input_size:
             raise RuntimeError(
                 f"input.size(-1) must be equal to input_size. Expected {self.input_size}, "
                 f"got {data.shape[-1]}"
             )
-        if packed:
-            steps = list(data.split(sizes, 0))
-        else:
-            steps = list((data.transpose(0, 1) if self.batch_first else data).unbind(0))
-        rows = steps[0].shape[0]
+        if self.batch_first and not packed:
+            data = data.transpose(0, 1)
+        rows = data.shape[1] if sizes is None else sizes[0]
         state = self._begun(data, rows, hx, input.sorted_indices if packed else None)
-        outs, state = self._run(steps, state)
+        out, state = self._run(data, sizes, state)
         if packed:
-            state = _each(state, lambda h: _ordered(h, input.unsorted_indices))
+            state = each(state, lambda h: _ordered(h, input.unsorted_indices))
             kept = (input.batch_sizes, input.sorted_indices, input.unsorted_indices)
-            return PackedSequence(composite.cat(_side_by_side(outs), 0), *kept), state
-        ways = [composite.stack(out, 0) for out in outs]
-        out = ways[0] if len(ways) == 1 else composite.cat(ways, -1)
+            return PackedSequence(out, *kept), state
         if self.batch_first:
             out = out.transpose(0, 1) if self.mode == "LSTM" else out.transpose_(0, 1)
         if not batched:
             out = out.squeeze(0 if self.batch_first else 1)
-            state = _each(state, lambda h: h.squeeze(1))
+            state = each(state, lambda h: h.squeeze(1))
         return out, state
 
     def _begun(self, data: Tensor, rows: int, hx: State, order: Any) -> State:
@@ -172,10 +198,10 @@ class RNNBase(Module):
             if tuple(given.shape) != shape:
                 what = f"{name} size" if self.mode == "LSTM" else "hidden size"
                 raise RuntimeError(f"Expected {what} {shape}, got {list(given.shape)}")
-        return _each(hx, lambda h: _ordered(h, order))
+        return each(hx, lambda h: _ordered(h, order))
 
-    def _run(self, steps: list[Tensor], state: State) -> tuple[list[list[Tensor]], State]:
-        """Run all layers; return the steps of the last one in each direction, and the final states."""
+    def _run(self, data: Tensor, sizes: list[int] | None, state: State) -> tuple[Tensor, State]:
+        """Run all layers; return the outputs of the last one, and the final states."""
         finals: list[State] = []
         directions = 1 + self.bidirectional
         for layer in range(self.num_layers):
@@ -183,25 +209,26 @@ class RNNBase(Module):
             for direction in range(directions):
                 at = layer * directions + direction
                 weights = [getattr(self, name) for name in self._names[at]]
-                begin = _each(state, lambda h, at=at: h.select(0, at))
-                out, final = self._direction(steps, begin, weights, direction == 1)
+                begin = each(state, lambda h, at=at: h.select(0, at))
+                out, final = self._direction(data, sizes, begin, weights, direction == 1)
                 outs.append(out)
                 finals.append(final)
-            if layer == self.num_layers - 1:
-                break
-            steps = _side_by_side(outs)
-            if self.dropout and self.training:
-                sizes = [x.shape[0] for x in steps]
-                dropped = functional.dropout(composite.cat(steps, 0), self.dropout, True)
-                steps = list(dropped.split(sizes, 0))
+            data = outs[0] if len(outs) == 1 else composite.cat(outs, -1)
+            if self.dropout and self.training and layer < self.num_layers - 1:
+                data = functional.dropout(data, self.dropout, True)
         if self.mode == "LSTM":
-            return outs, tuple(composite.stack(list(part), 0) for part in zip(*finals, strict=True))
-        return outs, composite.stack(finals, 0)
+            return data, tuple(composite.stack(list(part), 0) for part in zip(*finals, strict=True))
+        return data, composite.stack(finals, 0)
 
     def _direction(
-        self, steps: list[Tensor], state: State, weights: list[Tensor], back: bool
-    ) -> tuple[list[Tensor], State]:
-        """Run one layer in one direction; of packed sequences fewer run at later steps."""
+        self, data: Tensor, sizes: list[int] | None, state: State, weights: list[Tensor], back: bool
+    ) -> tuple[Tensor, State]:
+        """Run one layer in one direction; of packed sequences fewer run at later steps.
+
+        The whole input is multiplied by its weights at once, as PyTorch does on the CPU.
+        """
+        from_input, of_state = products(weights, 0)(data), products(weights, 1)
+        steps = list(from_input.unbind(0) if sizes is None else from_input.split(sizes, 0))
         outs: list[Tensor] = []
         ended: list[State] = []
         start = state
@@ -209,14 +236,15 @@ class RNNBase(Module):
         state = _cut_rows(state, rows)
         for x in reversed(steps) if back else steps:
             if x.shape[0] < rows:  # forwards, the shortest have ended
-                ended.append(_each(state, lambda h, n=x.shape[0]: h.narrow(0, n, h.shape[0] - n)))
+                ended.append(each(state, lambda h, n=x.shape[0]: h.narrow(0, n, h.shape[0] - n)))
                 state = _cut(state, x.shape[0])
             elif x.shape[0] > rows:  # backwards, longer ones begin
                 state = _grown(state, start, rows, x.shape[0])
             rows = x.shape[0]
-            state = _step(self.mode, x, state, weights)
+            state = next_state(self.mode, x, state, of_state)
             outs.append(state[0] if self.mode == "LSTM" else state)
-        return outs[::-1] if back else outs, _rejoined(state, ended, rows)
+        joined = composite.stack if sizes is None else composite.cat
+        return joined(outs[::-1] if back else outs, 0), _rejoined(state, ended, rows)
 
 
 def _cut_rows(state: State, rows: int) -> State:
@@ -230,12 +258,7 @@ def _grown(state: State, start: State, have: int, want: int) -> State:
     return composite.cat([state, start.narrow(0, have, want - have)], 0)
 
 
-def _side_by_side(outs: list[list[Tensor]]) -> list[Tensor]:
-    """The outputs of both directions at each step."""
-    return outs[0] if len(outs) == 1 else [composite.cat(both, -1) for both in zip(*outs, strict=True)]
-
-
-def _each(state: State, change: Any) -> State:
+def each(state: State, change: Any) -> State:
     """Change the hidden state, or both states."""
     if state is None:
         return None
@@ -273,78 +296,3 @@ class GRU(RNNBase):
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__("GRU", *args, **more)
-
-
-class _Cell(Module):
-    """One step of a recurrent net."""
-
-    mode = ""
-    bias_ih: Parameter | None
-    bias_hh: Parameter | None
-
-    def __init__(
-        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
-    ) -> None:
-        super().__init__()
-        self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
-        width = _GATES.get(self.mode, 1) * hidden_size
-        like: dict[str, Any] = {"device": device, "dtype": dtype}
-        self.weight_ih = Parameter(empty(width, input_size, **like))
-        self.weight_hh = Parameter(empty(width, hidden_size, **like))
-        self.register_parameter("bias_ih", Parameter(empty(width, **like)) if bias else None)
-        self.register_parameter("bias_hh", Parameter(empty(width, **like)) if bias else None)
-        bound = 1 / math.sqrt(hidden_size)
-        for weight in self.parameters():
-            init.uniform_(weight, -bound, bound)
-
-    def forward(self, input: Tensor, hx: State = None) -> State:
-        if input.ndim not in (1, 2):
-            raise ValueError(
-                f"{type(self).__name__}: Expected input to be 1D or 2D, got {input.ndim}D instead"
-            )
-        x = input if input.ndim == 2 else input.unsqueeze(0)
-        if (got := x.shape[1]) != self.input_size:
-            raise RuntimeError(f"input has inconsistent input_size: got {got} expected {self.input_size}")
-        if hx is None:
-            start = zeros(x.shape[0], self.hidden_size, dtype=x.dtype, device=x.device)
-            hx = (start, start) if self.mode == "LSTM" else start
-        elif input.ndim == 1:
-            hx = _each(hx, lambda h: h.unsqueeze(0))
-        if any(given.shape[0] != x.shape[0] for given in (hx if isinstance(hx, tuple) else (hx,))):
-            raise RuntimeError(f"Input batch size {x.shape[0]} doesn't match that of the hidden state")
-        weights: list[Tensor] = [self.weight_ih, self.weight_hh]
-        if self.bias_ih is not None and self.bias_hh is not None:
-            weights += [self.bias_ih, self.bias_hh]
-        state = _step(self.mode, x, hx, weights)
-        return state if input.ndim == 2 else _each(state, lambda h: h.squeeze(0))
-
-    def extra_repr(self) -> str:
-        return f"{self.input_size}, {self.hidden_size}" + ("" if self.bias else ", bias=False")
-
-
-class RNNCell(_Cell):
-    """One step of an Elman network."""
-
-    def __init__(
-        self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh", **like: Any
-    ) -> None:
-        if nonlinearity not in ("tanh", "relu"):
-            raise RuntimeError(f"Unknown nonlinearity: {nonlinearity}")
-        super().__init__(input_size, hidden_size, bias, **like)
-        self.nonlinearity, self.mode = nonlinearity, f"RNN_{nonlinearity.upper()}"
-
-    def extra_repr(self) -> str:
-        more = f", nonlinearity={self.nonlinearity}" if self.nonlinearity != "tanh" else ""
-        return super().extra_repr() + more
-
-
-class LSTMCell(_Cell):
-    """One step of an LSTM."""
-
-    mode = "LSTM"
-
-
-class GRUCell(_Cell):
-    """One step of a GRU."""
-
-    mode = "GRU"

@@ -149,10 +149,45 @@ for given in ((x, torch.tensor([0])), (x[0], torch.tensor([0])), (x, torch.tenso
     except RuntimeError as error:
         print(str(error).split(" but ")[0])
 """
+RECURRENT = """
+nn = torch.nn
+def told(call, *given):
+    try:
+        call(*given)
+    except (RuntimeError, ValueError) as error:
+        print(type(error).__name__, str(error))
+def names(x):
+    names, todo = [], [x.grad_fn]
+    while todo:
+        node = todo.pop(0)
+        if node is not None:
+            names.append(node.name())
+            todo += [target for target, _ in node.next_functions]
+    print(names)
+x = torch.arange(6.0).view(3, 1, 2).requires_grad_()
+for layer in (nn.RNN(2, 3, 2), nn.RNN(2, 3, bidirectional=True)):
+    names(layer(x)[0])
+for cell in (nn.RNNCell(2, 3), nn.LSTMCell(2, 3)):
+    out = cell(x[0])
+    (out[0] if isinstance(out, tuple) else out).grad_fn
+    cell.weight_ih.data.copy_(torch.ones(cell.weight_ih.shape))
+    with torch.no_grad():
+        cell.weight_ih.add_(0)
+    try:
+        (out[0] if isinstance(out, tuple) else out).sum().backward()
+    except RuntimeError:
+        print([p.grad is None for p in cell.parameters()])
+for layer in (nn.RNN(2, 3), nn.GRU(2, 3)):
+    for given in ((x[0, 0],), (x.double(),), (x, x[0]), (x[0], x)):
+        told(layer, *given)
+told(nn.LSTM(2, 3), x, (x[0], x[0]))
+for given in ((x[0], torch.ones(3, 3)), (x[0], torch.ones(1, 2))):
+    told(nn.RNNCell(2, 3), *given)
+"""
 SCRIPTS = {
     "clustered": CLUSTERED,
     "normed": NORMED, "reached": REACHED, "kept": KEPT, "spaced": SPACED, "packed": PACKED,
-    "laid out": LAID_OUT,
+    "laid out": LAID_OUT, "recurrent": RECURRENT,
 }  # fmt: skip
 
 
