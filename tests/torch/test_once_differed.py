@@ -966,6 +966,27 @@ c = torch.nn.functional.nll_loss(a, b)
 b.data = torch.tensor([1, 0])
 c.backward()
 """,
+    "a write to what was pooled": """
+a = torch.arange(16.0).reshape(1, 1, 4, 4).requires_grad_()
+b = a * 2
+c = torch.nn.functional.max_pool2d(b, 2)
+b.zero_()
+c.sum().backward()
+""",
+    "a write to what was averaged": """
+a = torch.arange(16.0).reshape(1, 1, 4, 4).requires_grad_()
+b = a * 2
+c = torch.nn.functional.avg_pool2d(b, 2)
+b.zero_()
+c.sum().backward()
+""",
+    "a write to what was padded": """
+a = torch.arange(4.0).reshape(1, 1, 4).requires_grad_()
+b = a * 2
+c = torch.nn.functional.pad(b, (1, 1), mode='reflect')
+b.zero_()
+c.sum().backward()
+""",
 }
 
 
