@@ -43,7 +43,7 @@ def plan_with_out(name: str, planned: Callable[..., Plan], count: int, names: tu
         if (place := place_of(result)) is not place_of(out):
             refuse_by("device/one-for-all", first=place, other=place_of(out))
         _need_room(kernel.op, result, out)
-        return out.resize_(out._warn_of_output(result)._array.shape).copy_(result)
+        return out._shaped_for(result).copy_(result)
 
     # `execute` finds the kernel itself; the name is for the messages of refusals.
     return execute, f"{name}_out", None, lambda given: {}  # type: ignore[return-value]
@@ -71,7 +71,7 @@ def taking_out(function: Callable[..., Any], *, casts: bool) -> Callable[..., An
                     f"Expected out tensor to have dtype {one.dtype}, but got {into.dtype} instead"
                 )
             into._need_room_for(one)
-            into.resize_(into._warn_of_output(one)._array.shape).copy_(one)
+            into._shaped_for(one).copy_(one)
         return out if isinstance(result, Tensor) else type(result)(*outs)
 
     return call

@@ -142,8 +142,14 @@ def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
         raise RuntimeError(f"Trying to resize to a negative size: {list(wanted)}")
     if STATE.level is not None and STATE.level.tangent(self) is not None:
         raise RuntimeError("cannot resize variables that has a forward grad")
-    if wanted == array_of(self).shape:
-        return self
+    if wanted != array_of(self).shape:
+        _enlarge(self, wanted)
+        bump(self)
+    return self
+
+
+def _enlarge(self: Tensor, wanted: tuple[int, ...]) -> None:
+    """Have a tensor show that shape in row-major layout, on more memory if needed."""
     offset, storage, dtype = self.storage_offset(), storage_of(self), array_of(self).dtype
     if prod(wanted) and elements_of(storage, dtype) < offset + prod(wanted):
         if id(storage) in STATE.shared_with_numpy:
@@ -151,7 +157,7 @@ def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
         storage = on(place_of(self), np.zeros(offset + prod(wanted), dtype))
         old = storage_of(self).ravel("K").view(np.uint8)
         storage.view(np.uint8)[: old.size] = old
-    return _show(self, window_on(storage, dtype, (wanted, _rows(wanted), offset)), storage, None)
+    set_memory(self, window_on(storage, dtype, (wanted, _rows(wanted), offset)), storage)
 
 
 def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Tensor:
@@ -166,6 +172,14 @@ def warn_of_output(out: Tensor, result: Tensor) -> Tensor:
     if 0 != array_of(out).size and array_of(out).shape != array_of(result).shape:
         warn_or_hold("resize/output-is-resized-warns")
     return result
+
+
+def shaped_for(out: Tensor, result: Tensor) -> Tensor:
+    """Give ``out`` the shape of ``result``, whatever it requires. NB: only the copy that follows counts."""
+    shape = array_of(warn_of_output(out, result)).shape
+    if array_of(out).shape != shape:
+        _enlarge(out, shape)
+    return out
 
 
 def need_room_for(out: Tensor, *operands: Tensor) -> None:
@@ -228,6 +242,7 @@ def set_(
 
 METHODS: dict[str, Any] = {
     "_need_room_for": need_room_for,
+    "_shaped_for": shaped_for,
     "_warn_of_output": warn_of_output,
     "as_strided_": as_strided_,
     "resize_": resize_,

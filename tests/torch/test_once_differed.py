@@ -17,6 +17,17 @@ from specs.callbacks import MODULES
 from specs.fact import DENSITIES
 
 PROGRAMS = {
+    "an out that requires grad takes a result where nothing is recorded, and is resized without a write": """
+a = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+b = a * 1
+c = torch.zeros(5)
+d = torch.zeros(0)
+e = torch.add(c, 1, out=d)
+with torch.no_grad():
+    f = torch.mul(b, 2, out=a)
+    g = torch.mul(c, 2, out=b)
+    h = torch.mul(c, 2, out=a)
+""",
     "zeros without memory are copied to what shows an element twice": """
 a = torch.tensor([1.0, 2.0], requires_grad=True)
 d = a.sum()
