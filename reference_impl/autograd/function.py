@@ -127,7 +127,15 @@ class Function:
             return  # a function of PyTorch's own
         if not separate:
             refuse_by("functional/transforms-need-setup-context")
-        if mappings() and not cls.generate_vmap_rule and cls.vmap is Function.vmap:
+        own_rule = cls.vmap is not Function.vmap
+        if mappings() and cls.generate_vmap_rule and own_rule:
+            raise RuntimeError(
+                f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an "
+                "overridden vmap staticmethod. Please set generate_vmap_rule=False or delete the overridden "
+                "vmap staticmethod to avoid ambiguity. For more details, please see "
+                "https://pytorch.org/docs/main/notes/extending.func.html"
+            )
+        if mappings() and not cls.generate_vmap_rule and not own_rule:
             refuse_by("functional/vmap-needs-a-rule", name=cls.__name__)
         forward = any(each.forward for each in STATE.transforms)
         if forward and any(_requires_grad(x) for x in args) and cls.jvp is Function.jvp:

@@ -13,6 +13,7 @@ from typing import Any
 from reference_impl import autograd
 from reference_impl.base.modes import enable_grad
 from reference_impl.base.rules import by
+from reference_impl.base.session import STATE
 from reference_impl.base.transforms import Mapping, Transformation, transforming
 from reference_impl.core.graph import AccumulateGrad
 from reference_impl.core.tensor import Tensor, variable_data
@@ -38,6 +39,8 @@ def _without(x: Any, own: Sequence[Tensor]) -> Any:
     """Return a result without a history that leads to nothing but a transform's own leaves."""
     if not isinstance(x, Tensor) or x.grad_fn is None:
         return x.detach() if any(x is leaf for leaf in own) and x.is_leaf else x
+    if not STATE.enabled and not any(x is each for each in own):
+        return x.detach()  # whoever called the transform does not record what it gives
     todo, met = [x.grad_fn], set()
     while todo:
         node = todo.pop()
@@ -219,6 +222,7 @@ def jacrev(
             out = func(*given, **kwargs)
             out, aux = out if has_aux else (out, None)
             blocks = [_rows(x, own) for x in flat(out)]
+        blocks = [[_without(x, own) for x in block] for block in blocks]
         shaped = like(out, [_shaped(block, args, argnums) for block in blocks])
         return (shaped, _kept(aux, own)) if has_aux else shaped
 

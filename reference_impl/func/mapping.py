@@ -30,6 +30,8 @@ def vmap(
     chunk_size: int | None = None,
 ) -> Callable[..., Any]:  # fmt: skip
     """Return a function that calls ``func`` for each element along a dimension, and stacks what it gives."""
+    if chunk_size is not None and chunk_size <= 0:
+        raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
     if randomness not in RANDOMNESS:
         raise RuntimeError(
             f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}"

@@ -43,6 +43,8 @@ def ensemble(t: Any) -> Any:
 CALLS = {
     "grad": lambda t, x, m, w: t.func.grad(lambda x: (x**3).sum())(x),
     "grad of grad": lambda t, x, m, w: t.func.grad(t.func.grad(lambda a: a**4))(x[2]),
+    "not recorded": lambda t, x, m, w: t.no_grad()(t.func.grad(lambda a: (a**3).sum()))(w),
+    "jacrev not recorded": lambda t, x, m, w: t.no_grad()(t.func.jacrev(lambda a: a * a))(w),
     "argnums": lambda t, x, m, w: t.func.grad(lambda a, b: (a * b).sum(), argnums=(0, 1))(x, x + 1),
     "aux": lambda t, x, m, w: t.func.grad(lambda a: ((a * a).sum(), a * 2), has_aux=True)(x),
     "grad_and_value": lambda t, x, m, w: t.func.grad_and_value(lambda a: (a.sin()).sum())(x),
@@ -135,3 +137,29 @@ def test_a_pullback_runs_again_unless_it_is_told_not_to(name):
         assert [2.0, 4.0] == pulled(t.ones(2), retain_graph=keep)[0].tolist()
     with pytest.raises(RuntimeError, match="backward through the graph a second time"):
         pulled(t.ones(2))
+
+
+@pytest.mark.parametrize("name", SIDES)
+def test_a_map_is_refused_at_once(name):
+    """Chunks of nothing, and a function that says twice how it maps."""
+    t = SIDES[name]
+
+    class Twice(t.autograd.Function):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            pass
+
+        @staticmethod
+        def vmap(info: Any, in_dims: Any, x: Any) -> Any:
+            return x * 2, 0
+
+    with pytest.raises(ValueError, match="chunk_size should be None or greater than 0"):
+        t.func.vmap(lambda x: x, chunk_size=0)
+    with pytest.raises(RuntimeError, match="both generate_vmap_rule=True and an overridden"):
+        t.func.vmap(Twice.apply)(t.ones(2))
