@@ -95,6 +95,6 @@ def _dtypes(node: OpNode, out: list[Any]) -> frozenset[str]:
     found = set()
     for (target, at), g in zip(node.edges, out, strict=True):
         if g is not None and target is not None:
-            dtype = target.metadata[at][1]
+            dtype = target.input_metadata[at][1]
             found.add(getattr(dtype, "of", dtype).name)
     return frozenset(found)

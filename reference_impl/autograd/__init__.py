@@ -260,7 +260,7 @@ def _shown(root: Any) -> Any:
     """A root, or a tensor of an edge's shape, dtype and device in its place."""
     if not isinstance(root, GradientEdge):
         return root
-    metadata = root.node.metadata[root.output_nr]
+    metadata = root.node.input_metadata[root.output_nr]
     shape, dtype = metadata
     with making_on(place_in(metadata)):
         shown = wrap(np.empty(shape, getattr(dtype, "of", dtype)))

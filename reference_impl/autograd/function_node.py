@@ -195,7 +195,7 @@ class FunctionNode(FunctionCtx, Node):
         """The ``number``-th output of the call."""
         out = raw[number]
         if not isinstance(out, Tensor):
-            self.metadata.append(((), np.dtype(np.float64)))  # never used: no gradient arrives
+            self.input_metadata.append(((), np.dtype(np.float64)))  # never used: no gradient arrives
             self._zeros.append(None)
             return out
         self.add_output(out)
@@ -203,7 +203,7 @@ class FunctionNode(FunctionCtx, Node):
         self._zeros.append(geometry(array.shape, array.dtype, place_of(out)))
         is_input = any(out is arg for arg in args)
         if STATE.grad_dtypes and is_input and by("function/input-comes-back-with-its-dtype"):
-            self.metadata[-1] = geometry(array.shape, array.dtype, place_of(out))
+            self.input_metadata[-1] = geometry(array.shape, array.dtype, place_of(out))
         is_dirty = any(out is dirty for dirty in self.dirty_tensors)
         differentiable = self.recorded and array.dtype.kind in DIFFERENTIABLE
         if any(out is marked for marked in self.non_differentiable) and by("function/non-differentiable"):

@@ -58,7 +58,7 @@ def set_history(out: Tensor, node: OpNode) -> None:
     elif kind not in kernel.recordable:
         refuse_by("op/no-history-for-integers", dtype=out.dtype)
     place = STATE.place
-    node.metadata.append(
+    node.input_metadata.append(
         (array.shape, array.dtype) if place is None else geometry(array.shape, array.dtype, place)
     )
     out._node = node

@@ -90,7 +90,7 @@ def _task(edges: tuple[Edge, ...], grads: Grads, keep_graph: bool) -> GraphTask:
     node, nr = edges[0]
     assert node is not None
     root = node if len(edges) == 1 else GraphRoot(edges, grads)
-    buffer: InputBuffer = [None] * len(root.metadata)
+    buffer: InputBuffer = [None] * len(root.input_metadata)
     if root is node:
         buffer[nr] = grads[0]
     task = GraphTask(root, keep_graph)

@@ -53,24 +53,34 @@ class RunningTask:
 class Node:
     """One step back in a history.
 
-    ``edges`` name the input of a node that each gradient goes to; ``metadata`` holds the shape and dtype of
-    each incoming gradient; ``sequence_nr`` grows with creation; ``retained`` lists the tensors that keep a
-    gradient passing here; ``hooks`` belong to the node or to the tensors that it made (None: no hooks).
+    ``edges`` name the input of a node that each gradient goes to; ``input_metadata`` holds the shape and
+    dtype of each incoming gradient; ``sequence_nr`` grows with creation; ``retained`` lists the tensors that
+    keep a gradient passing here; ``hooks`` belong to the node or to the tensors that it made (None: no
+    hooks).
     """
 
-    __slots__ = ("__weakref__", "edges", "hooks", "metadata", "retained", "sequence_nr")
+    __slots__ = ("__weakref__", "edges", "hooks", "input_metadata", "notes", "retained", "sequence_nr")
 
     mixes_elements = False
     """Set where an element of a result depends on several elements of an incoming gradient."""
 
     def __init__(self, edges: tuple[Edge, ...], sequence_nr: int | None = None) -> None:
         self.edges = edges
-        self.metadata: list[InputMetadata] = []
+        self.input_metadata: list[InputMetadata] = []
         self.retained: list[tuple[int, Any]] | None = None
         self.sequence_nr = next_number() if sequence_nr is None else sequence_nr
         self.hooks: NodeHooks | None = None
         if STATE.anomaly is not None:
             STATE.anomaly.made(self)
+
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        """A dict for what users tell of the node, made when it is asked for."""
+        try:
+            return self.notes
+        except AttributeError:
+            self.notes: dict[Any, Any] = {}
+            return self.notes
 
     def name(self) -> str:
         """Return PyTorch's name of the node's class."""
@@ -89,8 +99,8 @@ class Node:
         """
         if named:
             raise TypeError("keyword arguments are not supported")
-        if len(grads) != len(self.metadata):
-            raise TypeError(f"expected {len(self.metadata)} arguments, got {len(grads)} instead")
+        if len(grads) != len(self.input_metadata):
+            raise TypeError(f"expected {len(self.input_metadata)} arguments, got {len(grads)} instead")
         for at, g in enumerate(grads):
             if g is not None and not isinstance(g, Tensor):
                 raise TypeError(f"argument {at} is not a Variable")
@@ -130,8 +140,8 @@ class Node:
 
     def add_output(self, tensor: Tensor) -> int:
         """Record the metadata of one more output, and return its number."""
-        self.metadata.append(extension_points.input_metadata(tensor))
-        return len(self.metadata) - 1
+        self.input_metadata.append(extension_points.input_metadata(tensor))
+        return len(self.input_metadata) - 1
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at {id(self):#x}>"

@@ -109,7 +109,7 @@ class GraphTask(RunningTask):
             if buffer is None:
                 if self.exec_info is not None and not self.runs(target):
                     continue
-                buffer = [None] * len(target.metadata)
+                buffer = [None] * len(target.input_metadata)
                 if left:
                     not_ready[target] = buffer
             elif not left:

@@ -28,7 +28,7 @@ class OpNode(Node):
 
     def __init__(self, kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> None:
         # What Node.__init__ does, written out: this is the one place where it costs.
-        self.metadata = []
+        self.input_metadata = []
         self.retained = self.hooks = None
         self.kernel = kernel
         # First of all: asking for an edge can give a stale view a new history, which then counts as younger.
@@ -105,9 +105,9 @@ class OpNode(Node):
                     refuse_by("saved_hooks/failed-pack-saves-nothing")
                 g = fn(*pick(values))
                 if kernel.real and target is not None:
-                    g = real_part(g, target.metadata[nr][1])
+                    g = real_part(g, target.input_metadata[nr][1])
                     if kernel.copies and at:
-                        g = _cast_back(g, target.metadata[nr], self.source)
+                        g = _cast_back(g, target.input_metadata[nr], self.source)
                 out[at] = g
         if kernel.overwrites and not by("write/cuts-what-it-overwrites"):
             out[0] = grads[0]

@@ -190,7 +190,7 @@ class Tensor:
         want = grad_dtype_of(self)
         if by("grad/assign-asks-history"):
             node = self.grad_fn
-            want = want if node is None else node.metadata[self._output_nr][1]
+            want = want if node is None else node.input_metadata[self._output_nr][1]
         want = cast_to(want)
         if want is not None and grad._array.dtype != want:
             refuse_by("grad/assign-dtype", got=grad.dtype, want=dtypes.of(want))

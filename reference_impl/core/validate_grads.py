@@ -18,7 +18,7 @@ def validate_outputs(edges: tuple[Edge, ...], grads: Grads, giver: Node | None =
             continue
         node, nr = edges[index]
         if node is not None:
-            shape, dtype = metadata = node.metadata[nr]
+            shape, dtype = metadata = node.input_metadata[nr]
             array = g._array
             if array.dtype is not dtype or array.shape != shape or dtype.kind not in DIFFERENTIABLE:
                 grads[index] = _fitted(g, metadata, giver, index)

@@ -155,7 +155,7 @@ class AsStridedBackward0(Node):
         dtype, of = grad_dtype_of(view), base._array.dtype
         if of is not view._array.dtype:
             dtype = OwnDtype(of, cast_to(dtype))
-        self.metadata.append(geometry(view._array.shape, dtype, place_of(base)))
+        self.input_metadata.append(geometry(view._array.shape, dtype, place_of(base)))
 
     def apply(self, grads: list[Tensor | None], task: RunningTask) -> list[Tensor | None]:
         g = grads[0]

@@ -39,7 +39,7 @@ class _Strands:
             return False
         first = {target for target, _ in self.root.edges}
         at_once = strand | that <= first
-        return not (at_once and ambient_in(node.metadata) is ambient_in(other.metadata))
+        return not (at_once and ambient_in(node.input_metadata) is ambient_in(other.input_metadata))
 
 
 def _strands_of(task: GraphTask) -> _Strands:
@@ -67,7 +67,7 @@ def on_arrival(task: GraphTask, node: Node, target: Node, g: Any, total: Any, la
     there = strands.setdefault(target, set())
     there |= strands.get(node, {task.root})
     unordered = len(there) > 1
-    if last and (unordered or ambient_in(target.metadata) is not ambient_in(node.metadata)):
+    if last and (unordered or ambient_in(target.input_metadata) is not ambient_in(node.input_metadata)):
         strands[target] = {target}
     if g is not None and type(target) is AccumulateGrad:
         _warn_of_streams(node, target, g)
@@ -123,7 +123,7 @@ def _warn_of_streams(node: Node, leaf: AccumulateGrad, g: Tensor) -> None:
 
 def _stream(node: Node) -> device | None:
     """Return the device on whose stream a node works: the first to which a gradient given to it belongs."""
-    places: Any = map(place_in, node.metadata)
+    places: Any = map(place_in, node.input_metadata)
     if isinstance(node, GraphRoot):
         places = (place_of(g) for g in node.grads if g is not None)
     return next((place for place in places if place is not CPU), None)

@@ -17,7 +17,7 @@ def _get(self: Tensor) -> dtypes.dtype | None:
     node = self.grad_fn
     if node is not None:
         refuse_by("grad/own-dtype-read-on-leaves")
-    dtype = cast_to(grad_dtype_of(self) if node is None else node.metadata[self._output_nr][1])
+    dtype = cast_to(grad_dtype_of(self) if node is None else node.input_metadata[self._output_nr][1])
     return None if dtype is None else dtypes.of(dtype)
 
 
@@ -38,7 +38,7 @@ def _set(self: Tensor, dtype: Any) -> None:
     self.__dict__["_grad_dtype"] = own
     accumulator = None if self._accumulator is None else self._accumulator()
     if accumulator is not None:
-        accumulator.metadata[0] = geometry(accumulator.metadata[0][0], own, place_of(self))
+        accumulator.input_metadata[0] = geometry(accumulator.input_metadata[0][0], own, place_of(self))
 
 
 METHODS = {"grad_dtype": property(_get, _set)}

@@ -44,4 +44,4 @@ def match_device(g: Tensor, metadata: Any) -> Tensor:
 @fill
 def on_apply(node: Node) -> None:
     """Have a node make memory on the device of its first gradient; hooks may have asked for another."""
-    STATE.place = ambient_in(node.metadata)
+    STATE.place = ambient_in(node.input_metadata)

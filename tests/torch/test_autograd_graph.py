@@ -240,3 +240,13 @@ def test_arguments_by_name_take_their_places(torch):
     ):
         with pytest.raises(TypeError, match=why):
             scaled.apply(x, **given)
+
+
+def test_users_note_what_they_like_at_a_node(torch):
+    """Also in the context of a custom function, which is its node."""
+    x = torch.ones(2, requires_grad=True)
+    y = x * 2
+    y.grad_fn.metadata["a"] = 1
+    assert y.grad_fn.metadata == {"a": 1}
+    assert y.sum().grad_fn.metadata == {}
+    y.sum().backward()
