@@ -59,7 +59,8 @@ class ViewOf:
         version = view._version_counter[0]
         if self.attr_version != version and by("view/stale-regenerates"):
             if self.creation_meta is not CreationMeta.DEFAULT:
-                refuse_by("view/stale-tag-refused", which=described(view, self))
+                case = self.creation_meta.name.lower()
+                refuse_by("view/stale-tag-refused", which=described(view, self), case=case)
             fresh = self.replayed() if self.replay else AsStridedBackward0(self.base, view)
             self.attr_version = version
             view._node = fresh
