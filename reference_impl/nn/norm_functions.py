@@ -166,6 +166,8 @@ def batch_norm(
         axes = (0, *range(2, array.ndim))
         _move(running_mean, array.mean(axes), momentum)
         _move(running_var, array.var(axes, ddof=1), momentum)
+        found = _statistics(input, layers.channels(input), eps)
+        return input._batch_norm_moving(weight, bias, running_mean, running_var, eps=eps, **found)
     return input._batch_norm(weight, bias, eps=eps, **_statistics(input, layers.channels(input), eps))
 
 

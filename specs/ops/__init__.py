@@ -13,8 +13,8 @@ FAMILIES = (
     "elementwise", "functions", "pow", "comparison", "reduce", "linear",
     "view", "slice", "cat", "gather", "index_put", "indexing", "create", "random",
     "complex", "unary", "activation", "ternary", "binary", "sort", "norms", "clamp", "nn", "losses", "nll",
-    "linalg", "layers", "windows", "resizing", "sampling", "special", "gamma", "bessel", "fourier",
-    "scatter_reduce", "bags", "ctc", "margins", "packing", "pseudo_inverse", "beyond_programs",
+    "linalg", "layers", "batch_norm", "windows", "resizing", "sampling", "special", "gamma", "bessel",
+    "fourier", "scatter_reduce", "bags", "ctc", "margins", "packing", "pseudo_inverse", "beyond_programs",
     "parts", "distances", "numbers", "forms", "unpooling",
 )  # fmt: skip
 

@@ -21,7 +21,7 @@ _FACTS: dict[str, Any] = {"internal": True, "exact": False, "ulp": 16, "layout":
 
 
 # -- normalisation -----------------------------------------------------------------------------------
-def _standardised(x: np.ndarray, axes: tuple[int, ...], eps: float) -> np.ndarray:
+def standardised(x: np.ndarray, axes: tuple[int, ...], eps: float) -> np.ndarray:
     apart = x - _mean(x, axes)
     return apart / np.sqrt(_mean(apart * apart, axes) + x.dtype.type(eps))
 
@@ -47,20 +47,20 @@ def _held(now: Any, then: Any) -> Any:
     return now.add(then.sub(now.detach()))
 
 
-def _parts(x: Any, axes: tuple[int, ...], eps: float, mean: Any, rstd: Any) -> tuple[Any, Any]:
+def parts(x: Any, axes: tuple[int, ...], eps: float, mean: Any, rstd: Any) -> tuple[Any, Any]:
     """The standardised operand, and one over the standard deviation, as tensors."""
     apart = x.sub(_held(x.mean(axes, True), mean))
     rstd = _held(_rstd_of(apart, axes, eps), rstd)
     return apart.mul(rstd), rstd
 
 
-def _through(g: Any, x: Any, axes: tuple[int, ...], eps: float, mean: Any, rstd: Any) -> Any:
+def through(g: Any, x: Any, axes: tuple[int, ...], eps: float, mean: Any, rstd: Any) -> Any:
     """The gradient through standardising, of that of its result."""
-    hat, rstd = _parts(x, axes, eps, mean, rstd)
+    hat, rstd = parts(x, axes, eps, mean, rstd)
     return rstd.mul(g.sub(g.mean(axes, True)).sub(hat.mul(g.mul(hat).mean(axes, True))))
 
 
-def _scaled(standard: np.ndarray, weight: np.ndarray, bias: np.ndarray) -> np.ndarray:
+def scaled_and_shifted(standard: np.ndarray, weight: np.ndarray, bias: np.ndarray) -> np.ndarray:
     """Scale and shift what was standardised; the result has its dtype, also with a wider weight and bias."""
     return np.ascontiguousarray(standard * weight + bias, standard.dtype)
 
@@ -78,15 +78,15 @@ def _layer_norm(
     x: Tensor, weight: Tensor, bias: Tensor, *, dims: Count, eps: Scalar, mean: Statistic, rstd: Statistic
 ) -> Any:
     """The last dimensions with mean 0 and variance 1, scaled and shifted."""
-    return _scaled(_standardised(x, _trailing(dims), eps), weight, bias)
+    return scaled_and_shifted(standardised(x, _trailing(dims), eps), weight, bias)
 
 
 _layer_norm.wrt(
-    x=lambda g, x, weight, bias, dims, eps, mean, rstd: _through(
+    x=lambda g, x, weight, bias, dims, eps, mean, rstd: through(
         g.mul(weight), x, _trailing(dims), eps, mean, rstd
     ).contiguous(),
     weight=lambda g, x, weight, bias, dims, eps, mean, rstd: _summed(
-        g.mul(_parts(x, _trailing(dims), eps, mean, rstd)[0]), tuple(range(g.ndim - dims))
+        g.mul(parts(x, _trailing(dims), eps, mean, rstd)[0]), tuple(range(g.ndim - dims))
     ),
     bias=lambda g, x, weight, bias, dims: _summed(g, tuple(range(g.ndim - dims))),
 )
@@ -97,53 +97,9 @@ def channels(x: Any) -> tuple[int, ...]:
     return (0, *range(2, x.ndim))
 
 
-def _beside(v: Any, ndim: int) -> Any:
+def beside(v: Any, ndim: int) -> Any:
     """A vector over the channels, to broadcast."""
     return v.reshape((-1, *(1,) * (ndim - 2)))
-
-
-@op(node="NativeBatchNormBackward0", dtypes="same", **_FACTS)
-def _batch_norm(
-    x: Tensor, weight: Tensor, bias: Tensor, *, eps: Scalar, mean: Statistic, rstd: Statistic
-) -> Any:
-    """Channels with mean 0 and variance 1 over the batch, scaled and shifted."""
-    return _scaled(_standardised(x, channels(x), eps), _beside(weight, x.ndim), _beside(bias, x.ndim))
-
-
-_batch_norm.wrt(
-    x=lambda g, x, weight, eps, mean, rstd: _through(
-        g.mul(_beside(weight, x.ndim)), x, channels(x), eps, mean, rstd
-    ).contiguous(),
-    weight=lambda g, x, weight, eps, mean, rstd: g.mul(_parts(x, channels(x), eps, mean, rstd)[0]).sum(
-        channels(x)
-    ),
-    bias=lambda g, x, weight: g.sum(channels(g)),
-)
-
-
-@op(node="NativeBatchNormBackward0", dtypes="same", **_FACTS)
-def _batch_norm_known(
-    x: Tensor, weight: Tensor, bias: Tensor, mean: Tensor, variance: Tensor, *, eps: Scalar
-) -> Any:
-    """Channels standardised with a mean and a variance that are given, scaled and shifted."""
-    mean, weight, bias = (_beside(v, x.ndim) for v in (mean, weight, bias))
-    standard = (x - mean) / np.sqrt(_beside(variance, x.ndim) + x.dtype.type(eps))
-    return _scaled(standard.astype(x.dtype, copy=False), weight, bias)
-
-
-def _rstd(variance: Any, eps: float, ndim: int) -> Any:
-    return _beside(variance.add_scalar(eps).rsqrt(), ndim)
-
-
-_batch_norm_known.wrt(
-    x=lambda g, x, weight, mean, variance, eps: (
-        g.mul(_beside(weight, g.ndim)).mul(_rstd(variance, eps, g.ndim)).contiguous()
-    ),
-    weight=lambda g, x, weight, mean, variance, eps: (
-        g.mul(x.sub(_beside(mean, x.ndim))).mul(_rstd(variance, eps, x.ndim)).sum(channels(x))
-    ),
-    bias=lambda g, x, weight: g.sum(channels(g)),
-)
 
 
 def in_groups(x: Any, groups: int) -> Any:
@@ -155,20 +111,18 @@ def _group_norm(
     x: Tensor, weight: Tensor, bias: Tensor, *, groups: Count, eps: Scalar, mean: Statistic, rstd: Statistic
 ) -> Any:
     """Groups of channels of each sample with mean 0 and variance 1, scaled and shifted by channel."""
-    hat = _standardised(in_groups(x, groups), (2,), eps).reshape(x.shape)
-    return _scaled(hat, _beside(weight, x.ndim), _beside(bias, x.ndim))
+    hat = standardised(in_groups(x, groups), (2,), eps).reshape(x.shape)
+    return scaled_and_shifted(hat, beside(weight, x.ndim), beside(bias, x.ndim))
 
 
 _group_norm.wrt(
     x=lambda g, x, weight, groups, eps, mean, rstd: (
-        _through(
-            in_groups(g.mul(_beside(weight, x.ndim)), groups), in_groups(x, groups), (2,), eps, mean, rstd
-        )
+        through(in_groups(g.mul(beside(weight, x.ndim)), groups), in_groups(x, groups), (2,), eps, mean, rstd)
         .reshape(x.shape)
         .contiguous()
     ),
     weight=lambda g, x, weight, groups, eps, mean, rstd: g.mul(
-        _parts(in_groups(x, groups), (2,), eps, mean, rstd)[0].reshape(x.shape)
+        parts(in_groups(x, groups), (2,), eps, mean, rstd)[0].reshape(x.shape)
     ).sum(channels(x)),
     bias=lambda g, x, weight: g.sum(channels(g)),
 )

@@ -956,6 +956,14 @@ try:
 except Exception as error:
     print(type(error).__name__, error)
 """,
+    "estimates of a batch norm in training that are written before backward": """
+a = torch.tensor([[0.0, 4.0], [2.0, 0.0], [4.0, 2.0]], requires_grad=True)
+b = torch.zeros(2)
+c = torch.ones(2)
+d = torch.nn.functional.batch_norm(a, b, c, training=True, momentum=0.5)
+c.add_(1)
+d.backward(a)
+""",
     "a loss of one row whose target is another by now": """
 a = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
 b = torch.tensor(1)

@@ -1,0 +1,80 @@
+"""Batch normalisation in training, with estimates that move or without, and with those that are known.
+
+They are ops beside those of ``layers``, whose conventions they share.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from specs.kind import Scalar, Statistic, Tensor
+from specs.op import op
+from specs.ops.layers import beside, channels, parts, scaled_and_shifted, standardised, through
+
+_FACTS: dict[str, Any] = {"internal": True, "exact": False, "ulp": 16, "layout": ()}
+
+
+@op(node="NativeBatchNormBackward0", dtypes="same", **_FACTS)
+def _batch_norm(
+    x: Tensor, weight: Tensor, bias: Tensor, *, eps: Scalar, mean: Statistic, rstd: Statistic
+) -> Any:
+    """Channels with mean 0 and variance 1 over the batch, scaled and shifted."""
+    return scaled_and_shifted(standardised(x, channels(x), eps), beside(weight, x.ndim), beside(bias, x.ndim))
+
+
+_batch_norm.wrt(
+    x=lambda g, x, weight, eps, mean, rstd: through(
+        g.mul(beside(weight, x.ndim)), x, channels(x), eps, mean, rstd
+    ).contiguous(),
+    weight=lambda g, x, weight, eps, mean, rstd: g.mul(parts(x, channels(x), eps, mean, rstd)[0]).sum(
+        channels(x)
+    ),
+    bias=lambda g, x, weight: g.sum(channels(g)),
+)
+
+
+@op(node="NativeBatchNormBackward0", dtypes="same", **_FACTS)
+def _batch_norm_moving(
+    x: Tensor, weight: Tensor, bias: Tensor, running_mean: Tensor, running_var: Tensor, *,
+    eps: Scalar, mean: Statistic, rstd: Statistic,
+) -> Any:  # fmt: skip
+    """The same with estimates that move: no gradient needs them, but PyTorch saves them."""
+    return scaled_and_shifted(standardised(x, channels(x), eps), beside(weight, x.ndim), beside(bias, x.ndim))
+
+
+_batch_norm_moving.wrt(
+    x=lambda g, x, weight, running_mean, running_var, eps, mean, rstd: through(
+        g.mul(beside(weight, x.ndim)), x, channels(x), eps, mean, rstd
+    ).contiguous(),
+    weight=lambda g, x, weight, running_mean, running_var, eps, mean, rstd: g.mul(
+        parts(x, channels(x), eps, mean, rstd)[0]
+    ).sum(channels(x)),
+    bias=lambda g, x, weight, running_mean, running_var: g.sum(channels(g)),
+)
+
+
+@op(node="NativeBatchNormBackward0", dtypes="same", **_FACTS)
+def _batch_norm_known(
+    x: Tensor, weight: Tensor, bias: Tensor, mean: Tensor, variance: Tensor, *, eps: Scalar
+) -> Any:
+    """Channels standardised with a mean and a variance that are given, scaled and shifted."""
+    mean, weight, bias = (beside(v, x.ndim) for v in (mean, weight, bias))
+    standard = (x - mean) / np.sqrt(beside(variance, x.ndim) + x.dtype.type(eps))
+    return scaled_and_shifted(standard.astype(x.dtype, copy=False), weight, bias)
+
+
+def _rstd(variance: Any, eps: float, ndim: int) -> Any:
+    return beside(variance.add_scalar(eps).rsqrt(), ndim)
+
+
+_batch_norm_known.wrt(
+    x=lambda g, x, weight, mean, variance, eps: (
+        g.mul(beside(weight, g.ndim)).mul(_rstd(variance, eps, g.ndim)).contiguous()
+    ),
+    weight=lambda g, x, weight, mean, variance, eps: (
+        g.mul(x.sub(beside(mean, x.ndim))).mul(_rstd(variance, eps, x.ndim)).sum(channels(x))
+    ),
+    bias=lambda g, x, weight: g.sum(channels(g)),
+)
