@@ -194,8 +194,7 @@ def nll_loss(
             f"Expected target size {[input.shape[0], *input.shape[2:]]}, got {list(target.shape)}"
         )
     if input.ndim < 3 and target.ndim > 1:
-        why = "0D or 1D target tensor expected, multi-target not supported"
-        refuse_by("nn/targets-go-with-scores", why=why)
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if target.dtype.name not in ("int64", "uint8"):
         raise RuntimeError(
             f"expected target dtype to be Long or Byte, but got {LEGACY_NAMES[target.dtype.name]}"

@@ -161,7 +161,7 @@ class RNNBase(Module):
             data = data.unsqueeze(0 if self.batch_first else 1)
             hx = each(hx, lambda h: h.unsqueeze(1))
         wanted = next(self.parameters()).dtype
-        if data.dtype != wanted and not STATE.autocast.dtypes:
+        if data.dtype != wanted and not any(STATE.autocast.dtypes.values()):
             raise ValueError(
                 f"RNN input dtype ({data.dtype}) does not match weight dtype ({wanted}). "
                 f"Convert input: input.to({wanted}), or convert model: model.to({data.dtype})"

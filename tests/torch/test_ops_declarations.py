@@ -30,7 +30,7 @@ from view_torch import values_of  # noqa: E402 -- needs torch
 
 ELSEWHERE = {
     "view", "slice", "cat", "gather", "index_put", "indexing", "random", "complex", "sort", "norms",
-    "clamp", "nn", "losses", "nll", "linalg", "layers", "scatter_reduce", "bags",
+    "clamp", "nn", "losses", "nll", "linalg", "layers", "batch_norm", "scatter_reduce", "bags",
     "windows", "resizing", "sampling", "special", "gamma", "bessel", "fourier", "ctc", "margins", "packing",
     "pseudo_inverse", "beyond_programs", "parts", "distances", "numbers", "forms", "unpooling",
 }  # fmt: skip
