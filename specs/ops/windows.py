@@ -157,8 +157,6 @@ def linear_map(
 ) -> tuple[Op, Op]:
     """Declare a map of the last ``dims`` dimensions, and its transpose.
 
-    PyTorch ``saves`` the operand of most, though only its shape counts.
-
     If the transpose has a node of its own name, ``back``, the map merges: the channels and the elements of a
     window share a dimension of the result. The ``kernel`` of such a transpose lacks the same dtypes.
     Only the shape of ``x`` counts for its gradient, but most of PyTorch's save it (``saves``).
