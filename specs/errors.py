@@ -161,7 +161,7 @@ LARGEST_NUMBERS = {
 """The largest number of each dtype (or of its parts) that is narrower than Python's floats."""
 
 
-def need_fit(value: Any, dtype: np.dtype) -> None:
+def need_fit(value: Any, dtype: np.dtype, case: str = "") -> None:
     """Refuse a number, or an array of one element, that does not fit the dtype; a bool holds any.
 
     A negative integer wraps around in an unsigned dtype; a negative float does not.
@@ -178,7 +178,7 @@ def need_fit(value: Any, dtype: np.dtype) -> None:
         top = LARGEST_NUMBERS.get(dtype.name, math.inf)
         fits = not any(top < abs(part) < math.inf for part in (real, imaginary))
     if not fits or (imaginary and dtype.kind != "c"):
-        refuse("op/value-overflow", value=value, dtype=dtype)
+        refuse("op/value-overflow", value=value, dtype=dtype, case=case)
 
 
 def warning(rule: str, **details: Any) -> Warning:

@@ -79,7 +79,9 @@ def need_range(x: np.ndarray, key: tuple[Any, ...], most: int = sys.maxsize) -> 
     for number, (place, dim) in enumerate(_integers(x, key)):
         size, index = x.shape[dim], key[place]
         if size <= most and (wrong := (index < -size) | (index >= size)).any():
-            refuse("op/index-range", index=index[wrong][0], dim=number, size=size)
+            refuse(
+                "op/index-range", index=index[wrong][0], dim=number, size=size, case="" if size else "empty"
+            )
 
 
 def in_range(x: np.ndarray, key: tuple[Any, ...], room: tuple[int, ...]) -> tuple[Any, ...]:

@@ -27,13 +27,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from specs.errors import refuse, taking
 from specs.inference_alone import Alone
 from specs.kind import EITHER, WORDS, Kind, kind_of
 from specs.layout import as_torch_lays_out
-from specs.signature import KEYWORDS, TORCH_NAMES, Attribute, Formula, Operand, Slot, clash, picker, slot_for
+from specs.signature import KEYWORDS, TORCH_NAMES, Attribute, Formula, Operand, Slot, misfit, picker, slot_for
 
 
 @dataclass(slots=True, eq=False)
@@ -245,11 +243,10 @@ class Op:
             else:
                 result = self.body(*operands)
         except ValueError:
-            shapes = [np.shape(value) for value in operands]
-            where = clash(*shapes)
+            where = misfit(() if self.mutates else self.names, operands)
             if not where:
                 raise
-            refuse("op/shapes-broadcast", shapes=shapes, **where)
+            refuse("op/shapes-broadcast", **where)
         if self._layout is not None and result.ndim > 1:
             return as_torch_lays_out(result, self._layout(operands))
         return result

@@ -83,6 +83,14 @@ def picker(places: Sequence[int]) -> Callable[[Sequence[Any]], Sequence[Any]]:
     return itemgetter(slice(places[0], places[0] + 1) if places else slice(0))
 
 
+def misfit(names: Sequence[str], operands: Sequence[Any]) -> dict[str, int]:
+    """The first clash of operands in the order in which PyTorch expands them: a mask of that name first."""
+    shapes = [np.shape(value) for value in operands]
+    if "mask" in names:
+        shapes.insert(0, shapes.pop(names.index("mask")))
+    return clash(*shapes)
+
+
 def clash(a: tuple[int, ...] = (), b: tuple[int, ...] = (), *more: tuple[int, ...]) -> dict[str, int]:
     """The first dimension, from the right, in which shapes do not broadcast: both sizes and its number."""
     for at, (m, n) in enumerate(zip(reversed(a), reversed(b), strict=False), 1):

@@ -57,6 +57,11 @@ def has_cast() -> bool:
     return STATE.autocast.watches
 
 
+def in_anomaly_mode() -> bool:
+    """Tell whether anomaly mode is on."""
+    return STATE.anomaly is not None
+
+
 def has_compiled() -> bool:
     """Tell whether code was to be compiled in this process."""
     return STATE.compiles

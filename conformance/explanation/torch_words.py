@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import specs
-from conformance.adapters.reference_state import TENSOR, RawFacts, subject_of
+from conformance.adapters.reference_state import TENSOR, RawFacts, in_anomaly_mode, subject_of
+from specs.active_rules import torch_release
 from specs.errors import Refusal
-from specs.rule import RULES
+from specs.rule import RULES, version_key
 from specs.tables import table
 
 _SCALARS = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16",
@@ -29,6 +30,8 @@ _IN_C = {"float32": "float", "float64": "double", "float16": "c10::Half", "bfloa
          "uint8": "unsigned char", "bool": "bool", "complex64": "c10::complex<float>",
          "complex128": "c10::complex<double>"}  # fmt: skip
 """Those of C++, in others."""
+_FIXED = _IN_C | {"int64": "int64_t", "int16": "int16_t", "int8": "int8_t", "uint8": "uint8_t"}
+"""Those of C++ by their width, in others again."""
 _FORMS: dict[str, Any] = {
     "by": lambda shape: "x".join(map(str, shape)),
     "count": len,
@@ -36,6 +39,7 @@ _FORMS: dict[str, Any] = {
     "each": lambda shapes: ", ".join(str(list(shape)) for shape in shapes),
     "scalar": lambda dtype: _SCALARS.get(_plain(dtype), _plain(dtype)),
     "c++": lambda dtype: _IN_C.get(_plain(dtype), _plain(dtype)),
+    "fixed": lambda dtype: _FIXED.get(_plain(dtype), _plain(dtype)),
     "tensor": lambda dtype: f"torch.{_SCALARS.get(_plain(dtype), 'Float')}Tensor",
 }
 """The forms of a field: ``{shape:by}`` is 2x3."""
@@ -81,6 +85,11 @@ def _text(rule: str, details: Mapping[str, Any]) -> str:
     return RULES[rule].torch_says if rule in RULES else ""
 
 
+_WHERE_ANOMALY_SAYS_MORE = (
+    "Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable "
+    "in question was changed in there or anywhere later. Good luck!"
+)
+
 Subject = tuple[str, list[int], str, int]
 """The tensor that a refusal is about: dtype, shape, name of its node, its number among the outputs."""
 
@@ -93,15 +102,20 @@ def speak_as_torch() -> None:
 def told_by_torch(error: BaseException) -> str:
     """Return the text of an exception in torch's words: of a refusal those of its rule."""
     if isinstance(error, Refusal) and hasattr(error, "rule"):
-        return said_by_torch(error, subject_told(subject_of(error.__traceback__)[0]))
+        tensor, node, saved, _ = subject_of(error.__traceback__)
+        return said_by_torch(error, subject_told(tensor, node, saved))
     return as_torch_names_things(str(error))
 
 
-def subject_told(tensor: Any) -> Subject | None:
-    """Return the facts of a tensor that a refusal is about which torch's words have."""
+def subject_told(tensor: Any, node: Any = None, saved: Any = None) -> Subject | None:
+    """Return the facts of a tensor that a refusal is about which torch's words have; a result that a ``node``
+    has ``saved`` is that node's.
+    """
     if not isinstance(tensor, TENSOR):
         return None
     raw = RawFacts(tensor)
+    if saved is not None and node is not None and saved.is_output:
+        return raw.dtype, list(raw.array.shape), node.name(), saved.output_nr
     return raw.dtype, list(raw.array.shape), "" if raw.node is None else raw.node.name(), raw.nr
 
 
@@ -124,9 +138,18 @@ def said_by_torch(error: Refusal, subject: Subject | None) -> str:
     if error.rule == "save/modified-refused" and subject is not None:
         dtype, shape, node, number = subject
         what = f"[torch.{_SCALARS.get(dtype, 'Float')}Tensor {shape}]"
-        what += f", which is output {number} of {node}," if node else ""
+        what += f", which is output {number} of {_short(node)}," if node else ""
         text = text.replace("[torch.FloatTensor [...]]", what)
+        if in_anomaly_mode():
+            text = re.sub("Hint: .*", _WHERE_ANOMALY_SAYS_MORE, text)
     return text
+
+
+def _short(node: str) -> str:
+    """Return a node's name as torch's texts have it: since 2.13 without the end that tells of a backward."""
+    if version_key(torch_release()) < (2, 13):
+        return node
+    return node.rstrip("0123456789").removesuffix("Backward")
 
 
 def warned_by_torch(warning: Warning) -> str:

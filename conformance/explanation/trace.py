@@ -242,7 +242,8 @@ class Tracer(LineTracer):
         )
         tensor = self._named_or_base(tensor)
         return {
-            "error": self._said(error, tensor), "kind": _kind(error), "line": line, "step": self.step,
+            "error": self._said(error, tensor, node, saved), "kind": _kind(error), "line": line,
+            "step": self.step,
             "rule": getattr(error, "rule", None) if isinstance(error, Refusal) else None,
             "tensor": self._number(tensor),
             "operands": [self.peek.numbers.of(self._named_or_base(x)) for x in operands],
@@ -257,11 +258,11 @@ class Tracer(LineTracer):
         base = base_of(tensor) if isinstance(tensor, TENSOR) else None
         return tensor if base is None or self._number(tensor) in self.names.values() else base
 
-    def _said(self, error: BaseException, tensor: Any) -> str:
+    def _said(self, error: BaseException, tensor: Any, node: Any, saved: Any) -> str:
         """Return the text of an error: torch's, for what the reference refuses."""
         if not isinstance(error, Refusal) or not hasattr(error, "rule"):
             return as_torch_names_things(words_of_exception(error))
-        subject = subject_told(tensor)
+        subject = subject_told(tensor, node, saved)
         if subject is not None and not subject[2]:
             counter = self.peek.counters.of(RawFacts(tensor).counter)
             sharing = [s for s in self.seen.values() if s.counter == counter and s.grad_fn]

@@ -204,11 +204,11 @@ def _rows(roots: Sequence[Any], batches: Sequence[Any]) -> list[tuple[Tensor, ..
     """Split batched incoming gradients along their first dimension."""
     for at, (root, batch) in enumerate(zip(roots, batches, strict=False)):
         if not isinstance(batch, Tensor):
-            refuse_by("grad_call/batches-alike", sizes=[None])
+            refuse_by("grad_call/batches-alike", sizes=[None], case="none")
         if batch[0].shape != _shown(root).shape:
-            refuse_by(
-                "grad_call/batch-shape", at=at, got=list(batch[0].shape), expected=list(_shown(root).shape)
-            )
+            # NB: PyTorch's text leaves out the first dimension twice.
+            got, expected = list(batch[0].shape[1:]), list(_shown(root).shape)
+            refuse_by("grad_call/batch-shape", at=at, got=got, expected=expected)
     sizes = [batch.shape[0] for batch in batches]
     if len(set(sizes)) > 1:
         refuse_by("grad_call/batches-alike", sizes=sizes)

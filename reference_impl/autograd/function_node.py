@@ -159,7 +159,7 @@ class FunctionNode(FunctionCtx, Node):
         for position, (result, is_tensor) in enumerate(zip(results, self._tensors, strict=False)):
             if not is_tensor:
                 if result is not None:
-                    refuse_by("function/no-gradient-for-others", name=self.name(), position=position)
+                    refuse_by("function/no-gradient-for-others", name=self.name(), position=position + 1)
                 continue
             if result is not None and not isinstance(result, Tensor):
                 refuse_by("function/gradient-type", type=type(result).__name__)
@@ -226,7 +226,7 @@ class FunctionNode(FunctionCtx, Node):
     def _rebased(self, number: int, out: Tensor, is_input: bool, several: bool) -> Tensor:
         """Make this node the history of a tensor that forward wrote in place."""
         if out.requires_grad and node_of(out) is None:  # a stale view is not regenerated for this
-            refuse_by("write/leaf-refused")
+            refuse_by("write/leaf-refused", case="function")
         if not is_input:
             if view_of(out) is not None:
                 refuse_by("function/dirty-view-is-an-input")

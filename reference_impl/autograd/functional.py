@@ -26,7 +26,14 @@ def _tuple_of(given: Any, what: str, function: str) -> tuple[bool, Tensors]:
     for at, x in enumerate(tensors):
         if not isinstance(x, Tensor):
             what = "outputs of the user-provided function" if what == "outputs" else what
-            refuse_by("functional/tensors-only", what=what, at=at, function=function, type=type(x).__name__)
+            refuse_by(
+                "functional/tensors-only",
+                what=what,
+                at=at,
+                function=function,
+                type=type(x).__name__,
+                case="tuple" if several else "",
+            )
     return several, tensors
 
 
@@ -47,7 +54,8 @@ def _vector(v: Any, like: Tensors, several: bool, function: str, owner: str, cre
     vector = tuple(x.view_as(x) if create_graph and x.requires_grad else x.detach() for x in given)
     if len(vector) != len(like):
         hint = "" if several else ". The given v should contain a single Tensor."
-        refuse_by("functional/vector-count", wanted=len(like), given=len(vector), hint=hint)
+        case = "several" if several else "one"
+        refuse_by("functional/vector-count", wanted=len(like), given=len(vector), hint=hint, case=case)
     for at, (mine, x) in enumerate(zip(vector, like, strict=True)):
         if mine.size() != x.size():
             entry = f"Entry {at} in " if several else ""
@@ -100,7 +108,9 @@ def _need_history(tensors: Sequence[Tensor | None], what: str, strict: bool) -> 
             refuse_by("functional/strict-needs-a-history", at=at)
         else:
             subject = f"The {what} {OURS} with respect to input {at}"
-            refuse_by("functional/strict-needs-dependence", what=subject, at="the inputs")
+            refuse_by(
+                "functional/strict-needs-dependence", what=subject, at="the inputs", case=what, number=at
+            )
 
 
 def _filled(
@@ -112,7 +122,12 @@ def _filled(
         if g is None and strict:
             refuse_by("functional/strict-needs-dependence", what=missing, at=f"input {at}")
         if g is not None and strict and create_graph and not g.requires_grad:
-            refuse_by("functional/strict-needs-dependence", what=f"The {what} {OURS}", at=f"input {at}")
+            refuse_by(
+                "functional/strict-needs-dependence",
+                what=f"The {what} {OURS}",
+                at=f"input {at}",
+                case="create_graph",
+            )
         filled.append(zeros_like(x) if g is None else g)
     return filled
 
@@ -175,7 +190,7 @@ def jacobian(
         raise NotModelled("torch.autograd.functional.jacobian(create_graph=True, strategy='forward-mode')")
     if strict and (vectorize or strategy == "forward-mode"):
         beside = 'strategy="forward-mode"' if strategy == "forward-mode" else "vectorize=True"
-        refuse_by("functional/strict-one-by-one", function="jacobian", beside=beside)
+        refuse_by("functional/strict-one-by-one", function="jacobian", beside=beside, case=strategy)
     if strategy == "forward-mode" and not vectorize:
         refuse_by("functional/forward-mode-at-once-only")
     with enable_grad():
@@ -238,7 +253,9 @@ def hessian(
     """Return the Hessian of a function of one element, of shape ``(*input.shape, *input.shape)`` per pair."""
     several, given = _tuple_of(inputs, "inputs", "hessian")
     if vectorize and strict:
-        refuse_by("functional/strict-one-by-one", function="hessian", beside="vectorize=True")
+        refuse_by(
+            "functional/strict-one-by-one", function="hessian", beside="vectorize=True", case="reverse-mode"
+        )
 
     def number(*args: Tensor) -> Tensor:
         out = func(*args)

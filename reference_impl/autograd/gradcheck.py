@@ -234,7 +234,7 @@ def _difference(a: np.ndarray, b: np.ndarray, eps: float) -> np.ndarray:
                 f"but got {getattr(a, what)} and {getattr(b, what)}"
             )
     if a.dtype.kind == "b":
-        refuse_by("op/bool-arithmetic", name="sub")
+        refuse_by("op/bool-arithmetic", name="sub", case="sub both")
     return np.asarray((a - b) / (2 * eps)).reshape(-1)
 
 

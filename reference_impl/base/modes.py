@@ -143,7 +143,7 @@ class set_multithreading_enabled(_Mode):
 
     def __init__(self, mode: bool) -> None:
         if not isinstance(mode, bool):
-            refuse_by("mode/must-be-bool", type=type(mode).__name__)
+            refuse_by("mode/must-be-bool", type=type(mode).__name__, case="multithreading")
         super().__init__(bool(mode))
         self._outside = STATE.multithreading
         STATE.multithreading = self._enabled

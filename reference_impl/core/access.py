@@ -118,11 +118,11 @@ def set_flag(x: Tensor, flag: bool) -> None:
     x._requires_grad = flag
 
 
-def ask_for_grad(x: Tensor, flag: bool) -> Tensor:
-    """Set the flag of a leaf as ``requires_grad_()`` does, also within a transform."""
+def ask_for_grad(x: Tensor, flag: bool, how: str = "requires_grad_") -> Tensor:
+    """Set the flag of a leaf as ``requires_grad_()`` does, also within a transform; refusals say ``how``."""
     if not isinstance(flag, bool):
-        refuse_by("requires_grad/argument-must-be-bool", type=type(flag).__name__)
-    x._set_flag(flag, "requires_grad_")
+        refuse_by("requires_grad/argument-must-be-bool", type=type(flag).__name__, case=how)
+    x._set_flag(flag, how)
     return x
 
 

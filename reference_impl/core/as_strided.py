@@ -35,7 +35,10 @@ def window_on(storage: np.ndarray, dtype: np.dtype, window: StridedGeometry) -> 
     size = elements_of(storage, dtype)
     end = offset + 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
     if offset < 0 or (end > size and 0 not in shape):
-        refuse_by("view/window-outside-base", offset=offset, end=end, size=size)
+        case = None if offset >= 0 else "negative"
+        itemsize, sizes = dtype.itemsize, {"sizes": list(shape), "strides": list(strides)}
+        bytes_ = {"itemsize": itemsize, "needs": end * itemsize, "has": size * itemsize}
+        refuse_by("view/window-outside-base", offset=offset, end=end, size=size, case=case, **sizes, **bytes_)
     if not storage.flags.c_contiguous or 0 in shape:
         return placed(storage, dtype, shape, strides, offset)
     return np.ndarray(shape, dtype, storage, offset * dtype.itemsize, [s * dtype.itemsize for s in strides])
@@ -45,9 +48,9 @@ def window_on(storage: np.ndarray, dtype: np.dtype, window: StridedGeometry) -> 
 def _as_strided(x: TensorOperand, *, size: IntList, stride: IntList, offset: Offset, storage: Memory) -> Any:
     """A view of the storage behind ``x``, in elements of its dtype."""
     if len(size) != len(stride):
-        refuse_by("window/strides", why=f"{len(stride)} strides for {len(size)} dimensions")
+        refuse_by("window/strides", why=f"{len(stride)} strides for {len(size)} dimensions", case="count")
     if any(step < 0 for step in stride):
-        refuse_by("window/strides", why=f"negative strides in {list(stride)}")
+        refuse_by("window/strides", why=f"negative strides in {list(stride)}", strides=list(stride))
     return window_on(storage, x.dtype, (size, stride, offset))
 
 

@@ -90,7 +90,8 @@ def check_tracked(target: Tensor) -> None:
     view = target._view
     if view is not None:
         if view.creation_meta is not CreationMeta.DEFAULT:
-            refuse_by(_CREATION_RULES[view.creation_meta], which=described(target, view))
+            case = None if target._node is not None else "no node"
+            refuse_by(_CREATION_RULES[view.creation_meta], which=described(target, view), case=case)
         elif target.requires_grad and view.base._node is None:
             refuse_by("write/view-of-leaf-refused")
     if target._node is None and target.requires_grad:

@@ -31,9 +31,9 @@ def _fitted(g: Tensor, metadata: InputMetadata, giver: Node | None, index: int) 
     array, (shape, dtype) = g._array, metadata
     if array.shape != shape and by("grad/reduces-broadcast"):
         if not _expandable(shape, array.shape):
-            name = None if giver is None else giver.name()
+            said = {"case": "leaf"} if giver is None else {"node": giver.name()}
             got, expected = list(array.shape), list(shape)
-            refuse_by("backward/gradient-shape-inside", node=name, index=index, got=got, expected=expected)
+            refuse_by("backward/gradient-shape-inside", index=index, got=got, expected=expected, **said)
         g = sum_to(g, shape)
     if array.dtype.kind == "c" and dtype.kind != "c":
         refuse_by("backward/gradient-complexity")

@@ -165,7 +165,7 @@ def _mark_saved(out: Tensor, kernel: Kernel, levels: Levels) -> None:
 def on_data(tensor: Tensor, new: Tensor) -> None:
     """Refuse to assign the data of, or to, what stands for many."""
     if levels_of(tensor, new):
-        refuse_by("functional/vmap-hides-data", how="mutating directly with `.data`")
+        refuse_by("functional/vmap-hides-data", how="mutating directly with `.data`", case="written")
 
 
 @fill
@@ -211,7 +211,9 @@ def check_shape_known(x: Tensor, name: str) -> None:
 def check_compared(name: str, *given: Any) -> None:
     """Refuse to compare whole tensors, of which one stands for many."""
     if levels_of(*given):
-        refuse_by("functional/vmap-has-no-rule", why=f"aten::{name}. We could not generate a fallback.")
+        refuse_by(
+            "functional/vmap-has-no-rule", why=f"aten::{name}. We could not generate a fallback.", case=name
+        )
 
 
 def check_write(op: Op, target: Tensor, levels: Levels) -> None:
@@ -230,7 +232,7 @@ def check_write(op: Op, target: Tensor, levels: Levels) -> None:
     if name == "broadcast":
         size = next(each.size for each in reversed(transforms.mappings()) if each in many)
         shape = list(target._array.shape)
-        refuse_by("write/broadcast-shape", got=[size, *shape], want=shape)
+        refuse_by("write/broadcast-shape", got=[size, *shape], want=shape, case="mapped")
     by_hand = op.batched_write and not name.startswith("aten::")
     level = next(at for at, each in enumerate(transforms.mappings(), 1) if each in many)
     where = "in a vmap" if by_hand else f"at level {level}"

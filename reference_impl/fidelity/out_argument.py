@@ -30,7 +30,7 @@ def plan_with_out(name: str, planned: Callable[..., Plan], count: int, names: tu
             why = "the fallback path doesn't work on out= or view ops."
             refuse_by("functional/vmap-has-no-rule", why=f"aten::{name}.out; {why}")
         if STATE.enabled and any(x.requires_grad for x in tensors):
-            refuse_by("write/out-is-not-recorded")
+            refuse_by("write/out-is-not-recorded", name=name)
         values = (*args, *kwargs.values())
         run, kernel, operands, attributes = planned((*map(type, values), *kwargs), args, kwargs)
         if STATE.devices:
@@ -49,7 +49,7 @@ def plan_with_out(name: str, planned: Callable[..., Plan], count: int, names: tu
     return execute, f"{name}_out", None, lambda given: {}  # type: ignore[return-value]
 
 
-def taking_out(function: Callable[..., Any], *, casts: bool) -> Callable[..., Any]:
+def taking_out(function: Callable[..., Any], *, casts: bool, name: str | None = None) -> Callable[..., Any]:
     """Give a function that is no op the argument ``out``; of several results, a tuple of them, which have the
     dtypes of these.
     """
@@ -62,7 +62,7 @@ def taking_out(function: Callable[..., Any], *, casts: bool) -> Callable[..., An
         given = [x for each in args for x in (each if isinstance(each, (list, tuple)) else (each,))]
         tensors = [x for x in (*given, *named.values(), *outs) if isinstance(x, Tensor)]
         if STATE.enabled and any(x.requires_grad for x in tensors):
-            refuse_by("write/out-is-not-recorded")
+            refuse_by("write/out-is-not-recorded", name=name or function.__name__)
         result = function(*args, **named)
         results = (result,) if isinstance(result, Tensor) else tuple(result)
         for one, into in zip(results, outs, strict=True):

@@ -84,7 +84,7 @@ def _dims_of_inputs(name: str, in_dims: Any, args: tuple[Any, ...], given: Seque
             why=f"{why}no inputs. The latter is unsupported.",
         )
     if (dims := broadcast(in_dims, args)) is None:
-        complain("in_dims is not compatible with the structure of `inputs`.")
+        complain("in_dims is not compatible with the structure of `inputs`. in_dims has structure ...")
         dims = [0] * len(given)
     for x, d in zip(given, dims, strict=True):
         if d is None:
@@ -197,7 +197,7 @@ def _stacked(name: str, outs: Sequence[Any], out_dims: Any, level: Mapping) -> A
             "functional/vmap-gives-tensors",
             name=name,
             dims=f"..., out_dims={out_dims})(<inputs>",
-            why="out_dims is not compatible with the structure of `outputs`.",
+            why="out_dims is not compatible with the structure of `outputs`. out_dims has structure ...",
         )
         dims = [0] * len(leaves(outs[0]))
     columns = list(zip(*map(leaves, outs), strict=True))

@@ -45,7 +45,7 @@ def stride(self: Tensor, dim: int | None = None) -> Any:
 def _axis(self: Tensor, dim: int) -> int:
     ndim = self.ndim
     if not -ndim <= dim < ndim:
-        refuse_by("op/dim-range", low=-ndim, high=ndim - 1, dim=dim)
+        refuse_by("op/dim-range", low=-ndim, high=ndim - 1, dim=dim, case="" if ndim else "scalar")
     return dim
 
 

@@ -37,24 +37,24 @@ _COMPLEX: dict[np.dtype, np.dtype] = {
 def _view_as_complex(x: TensorOperand, *, offset: Offset, storage: Memory) -> Any:
     """Pairs along the last dimension as complex numbers, in the same memory."""
     if x.dtype not in _COMPLEX:
-        _refuse_pairs(f"elements of {x.dtype}")
+        _refuse_pairs(f"elements of {x.dtype}", "dtype", dtype=x.dtype)
     if not x.ndim:
-        _refuse_pairs("a tensor without dimensions")
+        _refuse_pairs("a tensor without dimensions", "scalar")
     if x.shape[-1] != 2:
-        _refuse_pairs(f"a last dimension of size {x.shape[-1]}")
+        _refuse_pairs(f"a last dimension of size {x.shape[-1]}", "size")
     strides = strides_of(x)
     if strides[-1] != 1:
-        _refuse_pairs(f"a last dimension with stride {strides[-1]}")
+        _refuse_pairs(f"a last dimension with stride {strides[-1]}", "stride")
     if any(step % 2 and n != 1 for step, n in zip(strides[:-1], x.shape[:-1], strict=True)):
-        _refuse_pairs(f"the strides {strides}")
+        _refuse_pairs(f"the strides {strides}", "strides")
     if offset % 2:
-        _refuse_pairs(f"the offset {offset}")
+        _refuse_pairs(f"the offset {offset}", "offset")
     halved = tuple([step // 2 for step in strides[:-1]])
     return window_on(storage, _COMPLEX[x.dtype], (x.shape[:-1], halved, offset // 2))
 
 
-def _refuse_pairs(what: str) -> None:
-    refuse_by("window/pairs-side-by-side", what=what)
+def _refuse_pairs(what: str, case: str, **details: Any) -> None:
+    refuse_by("window/pairs-side-by-side", what=what, case=case, **details)
 
 
 _view_as_complex.wrt(x=lambda g: g.contiguous().view_as_real())

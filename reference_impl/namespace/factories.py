@@ -62,17 +62,17 @@ def new_leaf(
     if (place is not CPU or STATE.place is not None) and by("device/made-there-is-a-leaf"):
         set_memory(leaf, array_of(leaf), on(place, array_of(leaf)))
     if not isinstance(requires_grad, bool):
-        refuse_by("requires_grad/argument-must-be-bool", type=type(requires_grad).__name__)
+        refuse_by("requires_grad/argument-must-be-bool", type=type(requires_grad).__name__, case="made")
     if requires_grad:
         if not dtypes.differentiable(array.dtype):
-            refuse_by("requires_grad/float-or-complex-only", dtype=leaf.dtype)
+            refuse_by("requires_grad/float-or-complex-only", dtype=leaf.dtype, case="made")
         if by("requires_grad/flag-at-creation") and (STATE.enabled or by("mode/creation-unaffected")):
             set_flag(leaf, True)
     leaf = leaf if place is CPU or leaf.is_cuda else leaf.to(place)
     return marked(leaf, levels_of(beside)) if STATE.transforms else leaf
 
 
-def shape_of(size: tuple[Any, ...], more: dict[str, Any]) -> tuple[int, ...]:
+def shape_of(size: tuple[Any, ...], more: dict[str, Any], name: str = "") -> tuple[int, ...]:
     """The shape given as separate ints, as one sequence, or by the keyword ``size``."""
     if "size" in more:
         size = (more.pop("size"),)
@@ -80,7 +80,7 @@ def shape_of(size: tuple[Any, ...], more: dict[str, Any]) -> tuple[int, ...]:
     shape = tuple([n if type(n) is int else _extent(n, at) for at, n in enumerate(shape, 1)])
     if shape and min(shape) < 0:
         negative = next(n for n in shape if n < 0)
-        refuse_by("op/new-sizes-are-not-negative", size=negative, shape=list(shape))
+        refuse_by("op/new-sizes-are-not-negative", size=negative, shape=list(shape), case=name)
     return shape
 
 
@@ -178,7 +178,7 @@ def _cast(array: np.ndarray, data: Any, dtype: dtypes.dtype | None, numbers: boo
         if array.dtype.kind == "c" and wanted.kind not in "cb":
             raise TypeError(f"complex numbers are no {wanted}")
         for number in (array.min(), array.max()) if wanted.kind in "iu" else ():
-            need_fit(number, wanted)
+            need_fit(number, wanted, "made")
     return array if array.dtype is wanted else array.astype(wanted, copy=False)
 
 
@@ -216,19 +216,19 @@ def from_numpy(array: np.ndarray) -> Tensor:
     return out
 
 
-def _filled(value: Any) -> Callable[..., Tensor]:
+def _filled(value: Any, name: str = "") -> Callable[..., Tensor]:
     def make(
         *size: Any, dtype: dtypes.dtype | None = None, requires_grad: bool = False, **where: Any
     ) -> Tensor:
         """A leaf of one repeated value."""
         numpy = dtypes.numpy_of(dtype)
-        return new_leaf(np.full(shape_of(size, where), value, numpy), requires_grad, **where)
+        return new_leaf(np.full(shape_of(size, where, name), value, numpy), requires_grad, **where)
 
     return make
 
 
 ones = _filled(1)
-zeros = _filled(0)
+zeros = _filled(0, "zeros")
 empty = _filled(0)  # NB: zeros, where PyTorch leaves memory uninitialised
 
 

@@ -167,7 +167,7 @@ def _install_functions() -> None:
     for name in _WITH_INPUT:
         FUNCTIONS[name] = naming_input(FUNCTIONS[name])
     for name in (*composite.CASTING_OUT, *composite.EXACT_OUT):
-        FUNCTIONS[name] = taking_out(FUNCTIONS[name], casts=name in composite.CASTING_OUT)
+        FUNCTIONS[name] = taking_out(FUNCTIONS[name], casts=name in composite.CASTING_OUT, name=name)
     for name, function in MISSING.items():
         setattr(*name, function)
     for operator, name in non_differentiable.OPERATORS.items():

@@ -45,7 +45,7 @@ class Parameter(Tensor):
         if requires_grad and is_inference(self) and not STATE.inference:
             refuse_by("inference/flag-outside-refused")  # before the dtype is checked
         if not requires_grad or by("nn/parameter-requires-grad"):
-            ask_for_grad(self, requires_grad)
+            ask_for_grad(self, requires_grad, "parameter")
 
     @property
     def data(self) -> Tensor:

@@ -273,7 +273,7 @@ def _without_names(given: list[Any]) -> tuple[list[Any], list[str]]:
     """Return the parameters of pairs as `named_parameters` gives them, and their names; refuse a mixture."""
     names = [each[0] for each in given if isinstance(each, tuple)]
     if names and len(names) < len(given):
-        refuse_by("optim/all-have-names-or-none")
+        refuse_by("optim/all-have-names-or-none", case="mixed")
     return [each[1] if isinstance(each, tuple) else each for each in given], names
 
 

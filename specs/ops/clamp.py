@@ -52,7 +52,7 @@ def _keep_dtype(bounded: Op) -> None:
     def write(x: Any, **bound: Any) -> Any:
         out = bounded.body(x, **bound)
         if out.dtype != x.dtype:
-            refuse("write/result-dtype", got=out.dtype, want=x.dtype)
+            refuse("write/result-dtype", got=out.dtype, want=x.dtype, case="clamp")
         return out
 
     form.body = write

@@ -219,7 +219,7 @@ def clamp_(x: Tensor, *, min: OptNumber = None, max: OptNumber = None):
     """``clamp`` in place, which cannot change the dtype."""
     out = _bounded(x, min, max)
     if out.dtype.kind != x.dtype.kind:
-        refuse("write/result-dtype", got=out.dtype, want=x.dtype)
+        refuse("write/result-dtype", got=out.dtype, want=x.dtype, case="clamp")
     return out
 
 

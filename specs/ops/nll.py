@@ -66,7 +66,7 @@ def _need_rows(logs: np.ndarray, target: np.ndarray) -> None:
     if target.ndim > 1:
         _unfit("0D or 1D target tensor expected, multi-target not supported")
     if logs.ndim == 2 and not target.ndim:
-        refuse("op/dim-range", low=0, high=-1, dim=0)
+        refuse("op/dim-range", low=0, high=-1, dim=0, case="scalar")
     if target.ndim and len(logs) != len(target):
         _unfit(f"size mismatch (got input: {list(logs.shape)}, target: {list(target.shape)})")
     if target.dtype not in (np.int64, np.uint8):

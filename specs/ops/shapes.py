@@ -81,7 +81,12 @@ def infer_size(shape: Ints, numel: int) -> tuple[int, ...]:
             refuse("op/reshape-size", shape=list(shape), numel=numel)
         return tuple(shape)
     if known == 0 and numel == 0:
-        refuse("op/shape-inferred", why=f"of 0 elements, -1 in {list(shape)} could be anything")
+        refuse(
+            "op/shape-inferred",
+            why=f"of 0 elements, -1 in {list(shape)} could be anything",
+            case="any",
+            shape=list(shape),
+        )
     if known == 0 or numel % known:
         refuse("op/reshape-size", shape=list(shape), numel=numel)
     return (*shape[:unknown], numel // known, *shape[unknown + 1 :])

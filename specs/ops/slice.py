@@ -155,7 +155,7 @@ diagonal_backward.wrt(x=lambda g, offset, dim1, dim2: g.diagonal(offset, dim1, d
 def unbind(x: Tensor, dim: Dim = 0) -> Any:
     """Every position along a dimension, as a tuple."""
     if not x.ndim:
-        refuse("op/dim-range", low=0, high=-1, dim=dim)
+        refuse("op/dim-range", low=0, high=-1, dim=dim, case="scalar")
     axis = axis_of(dim, x.ndim)
     return tuple(x[_at(axis, n)] for n in range(x.shape[axis]))
 

@@ -98,7 +98,7 @@ def addmv(x: Tensor, mat: Tensor, vec: Tensor, *, beta: Scale = 1, alpha: Scale 
         refuse("op/matmul-rank", name="addmv", rank="1, 2 and 1", ranks=[x.ndim, mat.ndim, vec.ndim])
     fits = mat.shape[1] == vec.shape[0] and x.size in (1, mat.shape[0])
     if not fits and not x.ndim:  # its size is to be told
-        refuse("op/dim-range", low=0, high=-1, dim=0)
+        refuse("op/dim-range", low=0, high=-1, dim=0, case="scalar")
     need_size("addmv", fits, mat, vec)
     need_products_of_vector("addmv", mat, vec, summand=x)
     return _blend(x.astype(vec.dtype, copy=False), np.matmul(mat, vec), beta, alpha)
