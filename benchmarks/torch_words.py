@@ -2,7 +2,7 @@
 
 Each case is run on torch and on the reference. What both say of the same thing becomes a field that the
 reference fills in; numbers and shapes that it does not know become ``...``. The texts go to
-``specs/torch_says.toml``.
+``specs/torch_says.toml``. The words of torch alone, case by case, go to ``specs/torch_case_words.json``.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 
 from conformance.adapters import load
 from specs.case import Case, cases, functions
+from specs.case_words import heard, write_words
 from specs.rule import RULES, TORCH_SAYS_FILE
 
 LONGEST = 400
@@ -31,6 +32,8 @@ class Listener:
 
     def __init__(self) -> None:
         self.said: list[Said] = []
+        self.words: list[str] = []
+        """What is said at each refusal, as `specs.case_words` has it."""
 
     def __call__(self, rule: str) -> Listener:
         self.rule = rule
@@ -46,6 +49,8 @@ class Listener:
     ) -> bool:
         self.catcher.__exit__(None, None, None)
         rule = RULES.get(self.rule)
+        if rule is not None and not rule.warns:
+            self.words.append("" if error is None else heard(error, str(error)))
         if error is not None:
             self.said.append((self.rule, str(error), getattr(error, "details", {})))
         elif rule is not None and rule.warns:
@@ -54,8 +59,8 @@ class Listener:
         return True
 
 
-def heard(case: Case, namespace: Any, cuda: str) -> list[Said]:
-    """Return what is said in a case on a namespace; nothing if it cannot be run."""
+def listened(case: Case, namespace: Any, cuda: str) -> Listener:
+    """Return who heard what is said in a case on a namespace; nothing if it cannot be run."""
     listener = Listener()
     try:
         function = functions(case.chapter, namespace, cuda=cuda)[case.name]
@@ -64,8 +69,8 @@ def heard(case: Case, namespace: Any, cuda: str) -> list[Said]:
             warnings.simplefilter("ignore")
             function()
     except Exception:
-        return []
-    return listener.said
+        return Listener()
+    return listener
 
 
 def template(text: str, details: dict[str, Any], patterns: list[str]) -> str:
@@ -104,11 +109,15 @@ def main() -> None:
     real.set_warn_always(True)
     reference_impl.set_warn_always(True)
     found: dict[str, list[str]] = defaultdict(list)
+    words: dict[str, list[str]] = {}
     for case in cases():
         if not ("refused(" in case.text or "warned(" in case.text) or torch.beyond(case):
             continue
-        ours = heard(case, reference_impl, reference.stands_for_cuda)
-        theirs = heard(case, real, torch.stands_for_cuda)
+        ours = listened(case, reference_impl, reference.stands_for_cuda).said
+        heard_of_torch = listened(case, real, torch.stands_for_cuda)
+        theirs = heard_of_torch.said
+        if not case.devices and case.holds_for(torch.version) and not case.departed_by(torch.version):
+            words[case.id] = heard_of_torch.words
         if [rule for rule, *_ in ours] != [rule for rule, *_ in theirs]:
             ours = [(rule, "", {}) for rule, *_ in theirs]
         for (rule, text, _), (_, _, details) in zip(theirs, ours, strict=True):
@@ -122,7 +131,8 @@ def main() -> None:
         for rule in order
     ]
     Path(TORCH_SAYS_FILE).write_text(head + "\n".join(lines) + "\n", encoding="utf-8")
-    print(f"{len(order)} rules")
+    write_words(torch.version.partition("+")[0], {id: said for id, said in words.items() if any(said)})
+    print(f"{len(order)} rules, {sum(map(len, words.values()))} refusals in cases")
 
 
 if __name__ == "__main__":

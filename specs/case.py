@@ -21,6 +21,7 @@ from types import CodeType, FunctionType, SimpleNamespace
 from typing import Any
 
 from specs.callbacks import CLASSES, custom_function
+from specs.case_words import Says, Words
 from specs.chapter import as_written, calls_others, code_of, functions_of, helpers_of, shared_in, tree_of
 from specs.rule import RULES, classify, classify_warning
 
@@ -116,8 +117,10 @@ def rule_of(exc: BaseException) -> str | None:
 
 
 @contextlib.contextmanager
-def refused(rule: str, by_any: bool = False) -> Iterator[None]:
-    """Check that the line inside is refused by that rule, or ``by_any`` exception at all."""
+def refused(rule: str, by_any: bool = False, words: Words | None = None) -> Iterator[None]:
+    """Check that the line inside is refused by that rule, or ``by_any`` exception at all, and in PyTorch's
+    ``words``, if given.
+    """
     try:
         yield
     except Exception as exc:
@@ -126,6 +129,8 @@ def refused(rule: str, by_any: bool = False) -> Iterator[None]:
             raise NotAsExpected(
                 f"expected a refusal by {rule}, got {type(exc).__name__} ({actual or 'no known rule'}): {exc}"
             ) from exc
+        if words is not None and (told := words.differ(rule, exc)):
+            raise NotAsExpected(told) from exc
     else:
         raise NotAsExpected(f"expected a refusal by {rule}, but the line succeeded")
 
@@ -254,11 +259,13 @@ def run_case(
     cuda: str = "cuda",
     any_refusal: bool = False,
     until: str | None = None,
+    says: Says | None = None,
 ) -> CaseResult:
     """Run one case, with the device ``cuda`` for `cuda`; an exception fails the line that raised it.
 
     With ``any_refusal``, an exception of any kind is the refusal that is expected of a line. Who asks only
     whether it fails at a line of the text ``until`` needs nothing after the last statement with such a line.
+    Where ``says`` gives the text of a namespace's exceptions in PyTorch's words, those are compared, too.
     """
     try:
         function = functions(case.chapter, namespace, folder, cuda)[case.name]
@@ -267,8 +274,9 @@ def run_case(
     if until is not None and (shorter := _code_until(case, until)) is not None:
         exec(shorter, function.__globals__)
         function = function.__globals__[case.name]
-    if any_refusal:
-        function.__globals__["refused"] = partial(refused, by_any=True)
+    if any_refusal or says is not None:
+        words = None if says is None else Words(case.id, says)
+        function.__globals__["refused"] = partial(refused, by_any=any_refusal, words=words)
     try:
         with _plain_state(namespace), warnings.catch_warnings():
             warnings.simplefilter("ignore")

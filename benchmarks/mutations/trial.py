@@ -189,7 +189,8 @@ def _noticed(tried: list[Witness], release: str, say: Callable[[bytes], None]) -
             if witness.kind in ("case", "alone"):
                 place = points.core_alone() if witness.kind == "alone" else nullcontext()
                 with reference.modelling(witness.given), place:
-                    passed = case.run_case(known[witness.name], reference.namespace).passed
+                    says = reference.says if witness.kind == "case" else None
+                    passed = case.run_case(known[witness.name], reference.namespace, says=says).passed
                 if not passed:
                     yield "case", str(witness), number, None
                 continue

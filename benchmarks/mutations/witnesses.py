@@ -108,7 +108,8 @@ def witnesses(programs: int, seed: int = SEED, chapters: Collection[str] = ()) -
     with reference.modelling(release):
         for case in wanted:
             with reference.modelling(tried_as[case]):
-                add("case", case.id, tried_as[case], partial(run_case, case, reference.namespace))
+                do = partial(run_case, case, reference.namespace, says=reference.says)
+                add("case", case.id, tried_as[case], do)
         for case in wanted:
             do = partial(_on_the_core_alone, case, reference.namespace)
             with reference.modelling(tried_as[case]):

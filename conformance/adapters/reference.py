@@ -17,6 +17,7 @@ from typing import Any
 import reference_impl
 from conformance.adapters.topology import memory_place
 from conformance.adapters.torch_shaped import FunctionTable, TorchShaped
+from conformance.adapters.torch_words import told_by_torch
 from reference_impl.base import dtypes, rules
 from reference_impl.base.device import place_of
 from reference_impl.base.not_modelled import NotModelled
@@ -76,6 +77,10 @@ class Reference(TorchShaped):
     def _say_release(self) -> None:
         self.torch = reference_impl.torch_release()
         self.version = f"{reference_impl.__version__} (torch {self.torch})"
+
+    def says(self, error: BaseException) -> str:
+        """Return the text of an exception in PyTorch's words."""
+        return told_by_torch(error)
 
     @contextmanager
     def modelling(self, release: str) -> Iterator[None]:

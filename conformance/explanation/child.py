@@ -44,8 +44,8 @@ def play(records: Path, source: bytes, name: str, arguments: Sequence[str], draw
         has_compiled,
         stand_in_as_torch,
     )
+    from conformance.adapters.torch_words import speak_as_torch
     from conformance.explanation.arguments import known, why_refused
-    from conformance.explanation.torch_words import speak_as_torch
     from conformance.explanation.trace import Tracer
     from specs.active_rules import set_torch_release
 

@@ -17,15 +17,15 @@ from conformance.adapters.reference_state import (
     subject_of_warning,
 )
 from conformance.adapters.reference_watch import Watcher, base_of, mode_rule, raw_needs_grad
-from conformance.explanation.lacking import imported_wholly, not_modelled
-from conformance.explanation.lines import Emit, LineTracer, words_of_exception
-from conformance.explanation.peek import Peek
-from conformance.explanation.torch_words import (
+from conformance.adapters.torch_words import (
     as_torch_names_things,
     said_by_torch,
     subject_told,
     warned_by_torch,
 )
+from conformance.explanation.lacking import imported_wholly, not_modelled
+from conformance.explanation.lines import Emit, LineTracer, words_of_exception
+from conformance.explanation.peek import Peek
 from conformance.explanation.value import TensorState
 from specs.active_rules import recording
 from specs.errors import Refusal

@@ -118,7 +118,8 @@ def _as_it_stands(case: Case, line: str) -> Callable[[], str | None]:
     """
 
     def fails_at() -> str | None:
-        result = run_case(case, adapters.load("reference").namespace, until=line)
+        reference = adapters.load("reference")
+        result = run_case(case, reference.namespace, until=line, says=reference.says)
         return None if result.passed else result.source or ""
 
     return fails_at
@@ -170,7 +171,8 @@ def run_case_on(case: Case, adapter: Any) -> Witnessed:
             return Witnessed(case.id, case.rules, UNSUPPORTED, why=beyond)
         cuda = getattr(adapter, "stands_for_cuda", "cuda")
         by_any = limits.refusals == "some"
-        result = run_case(case, adapter.namespace, cuda=cuda, any_refusal=by_any)
+        says = getattr(adapter, "says", None)
+        result = run_case(case, adapter.namespace, cuda=cuda, any_refusal=by_any, says=says)
         if result.passed:
             return Witnessed(case.id, case.rules, HELD)
         if absent := _absent(adapter, result):

@@ -92,8 +92,8 @@ def _speaking(which):
         return importlib.import_module("torch"), lambda error: (type(error).__name__, str(error))
     from conformance.adapters.reference_guard import guard
     from conformance.adapters.reference_state import stand_in_as_torch
+    from conformance.adapters.torch_words import told_by_torch
     from conformance.explanation.arguments import known, why_refused
-    from conformance.explanation.torch_words import told_by_torch
     from conformance.explanation.trace import _kind
     from specs.active_rules import set_torch_release
 

@@ -7,7 +7,7 @@ import io
 import warnings
 from typing import Any
 
-from conformance.explanation.torch_words import told_by_torch
+from conformance.adapters.torch_words import told_by_torch
 
 
 def printed(side: Any, script: str) -> list[str]:

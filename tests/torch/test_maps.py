@@ -9,7 +9,7 @@ import pytest
 
 import reference_impl
 import reference_impl.func
-from conformance.explanation.torch_words import told_by_torch
+from conformance.adapters.torch_words import told_by_torch
 from reference_impl.fidelity.batched import Batched
 from reference_impl.namespace.install import FUNCTIONS
 
