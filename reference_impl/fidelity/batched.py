@@ -232,7 +232,8 @@ def check_write(op: Op, target: Tensor, levels: Levels) -> None:
     if name == "broadcast":
         size = next(each.size for each in reversed(transforms.mappings()) if each in many)
         shape = list(target._array.shape)
-        refuse_by("write/broadcast-shape", got=[size, *shape], want=shape, case="mapped")
+        case = "mapped" if levels_of(target) else ""  # in another map: PyTorch's shapes are longer
+        refuse_by("write/broadcast-shape", got=[size, *shape], want=shape, case=case)
     by_hand = op.batched_write and not name.startswith("aten::")
     level = next(at for at, each in enumerate(transforms.mappings(), 1) if each in many)
     where = "in a vmap" if by_hand else f"at level {level}"
