@@ -20,6 +20,7 @@ from pathlib import Path
 from types import CodeType, FunctionType, SimpleNamespace
 from typing import Any
 
+from specs.active_rules import torch_release
 from specs.callbacks import CLASSES, custom_function
 from specs.case_words import Says, Words
 from specs.chapter import as_written, calls_others, code_of, functions_of, helpers_of, shared_in, tree_of
@@ -113,7 +114,7 @@ class NotAsExpected(AssertionError):
 
 def rule_of(exc: BaseException) -> str | None:
     """Return the rule of a refusal: the one it carries, or the one that its wording belongs to."""
-    return getattr(exc, "rule", None) or classify(type(exc).__name__, str(exc))
+    return getattr(exc, "rule", None) or classify(type(exc).__name__, str(exc), torch_release())
 
 
 @contextlib.contextmanager

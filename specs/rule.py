@@ -191,10 +191,14 @@ RAISED_AS = {"AcceleratorError": "RuntimeError"}
 
 
 @cache
-def classify(error: str, message: str) -> str | None:
-    """Return the rule of a refusal, given its class name and message; None if no rule has that wording."""
+def classify(error: str, message: str, release: str = NEWEST) -> str | None:
+    """Return the rule of a refusal, given its class name and message: the first of those that hold for the
+    release of torch, else of all; None if no rule has that wording.
+    """
     error = RAISED_AS.get(error, error)
-    return next((rule for rule, cls, regex in _kinds(False) if cls == error and regex.search(message)), None)
+    found = [rule for rule, cls, regex in _kinds(False) if cls == error and regex.search(message)]
+    holding = [rule for rule in found if RULES[rule].holds_for(release)]
+    return next(iter(holding or found), None)
 
 
 @cache

@@ -18,6 +18,7 @@ from conformance.adapters.caught_warnings import IGNORED, RECORDED, WARNINGS, ru
 from conformance.adapters.operations import function_of
 from conformance.adapters.topology import memory_place, topology
 from conformance.program import SAVING_MODES
+from specs.active_rules import torch_release
 from specs.callbacks import compiled
 from specs.case import Case
 from specs.fact import FACTS, GRAD_FACTS, TOPOLOGY, UNSEEN, refused
@@ -134,7 +135,7 @@ class TorchShaped:
 
     def refusal(self, error: BaseException) -> str | None:
         rule = getattr(error, "rule", None)
-        return rule if rule is not None else classify(type(error).__name__, str(error))
+        return rule if rule is not None else classify(type(error).__name__, str(error), torch_release())
 
     def mode(self, session: None, name: str) -> Any:
         """The namespace's own context manager of a mode."""

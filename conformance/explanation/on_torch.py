@@ -17,6 +17,7 @@ from conformance.explanation.explanation import Explanation
 from conformance.explanation.run import RunChild, put_together, run_child
 from conformance.explanation.torch_child import ALONE
 from conformance.explanation.words import at, in_print
+from specs.active_rules import torch_release
 from specs.rule import classify
 
 MOST = 10
@@ -158,7 +159,7 @@ def _endings(found: Explanation, there: Explanation) -> list[Disagreement]:
     ours, theirs = found.error, there.error
     if ours is None and theirs is None:
         return []
-    rule = theirs and (classify(theirs.kind, theirs.message) or theirs.kind)
+    rule = theirs and (classify(theirs.kind, theirs.message, torch_release()) or theirs.kind)
     mine = ours and (ours.rule or ours.kind)
     line = (ours or theirs).line  # type: ignore[union-attr]  # one of them is there
     same = mine == rule or (ours and theirs and not ours.rule and ours.kind == theirs.kind)

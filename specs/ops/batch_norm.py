@@ -5,15 +5,31 @@ They are ops beside those of ``layers``, whose conventions they share.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from specs.demands import Dtypes, demanding, one_dtype
+from specs.errors import refuse
 from specs.kind import Scalar, Statistic, Tensor
 from specs.op import op
 from specs.ops.layers import beside, channels, parts, scaled_and_shifted, standardised, through
 
 _FACTS: dict[str, Any] = {"internal": True, "exact": False, "ulp": 16, "layout": ()}
+
+
+def _compare_with_weight(dtypes: Dtypes) -> None:
+    """Refuse a weight of another dtype, unless it is float32 beside half precision."""
+    x, weight = dtypes["x"], dtypes["weight"]
+    if x != weight and (weight != np.float32 or x.itemsize != 2):
+        case = "batch norm" if weight == np.float32 else "batch norm parameter"
+        refuse("op/one-dtype", name="batch_norm", case=case, x=x, y=weight)
+
+
+def _demanding(formula: Callable[..., Any]) -> Callable[..., Any]:
+    parameters = ("weight", "running_mean", "running_var", "mean", "variance")
+    return demanding(_compare_with_weight)(one_dtype("x", "g", *parameters, wider=parameters)(formula))
 
 
 @op(node="NativeBatchNormBackward0", dtypes="same", **_FACTS)
@@ -25,13 +41,17 @@ def _batch_norm(
 
 
 _batch_norm.wrt(
-    x=lambda g, x, weight, eps, mean, rstd: through(
-        g.mul(beside(weight, x.ndim)), x, channels(x), eps, mean, rstd
-    ).contiguous(),
-    weight=lambda g, x, weight, eps, mean, rstd: g.mul(parts(x, channels(x), eps, mean, rstd)[0]).sum(
-        channels(x)
+    x=_demanding(
+        lambda g, x, weight, eps, mean, rstd: through(
+            g.mul(beside(weight, x.ndim)), x, channels(x), eps, mean, rstd
+        ).contiguous()
     ),
-    bias=lambda g, x, weight: g.sum(channels(g)),
+    weight=_demanding(
+        lambda g, x, weight, eps, mean, rstd: g.mul(parts(x, channels(x), eps, mean, rstd)[0]).sum(
+            channels(x)
+        )
+    ),
+    bias=_demanding(lambda g, x, weight: g.sum(channels(g))),
 )
 
 
@@ -45,13 +65,17 @@ def _batch_norm_moving(
 
 
 _batch_norm_moving.wrt(
-    x=lambda g, x, weight, running_mean, running_var, eps, mean, rstd: through(
-        g.mul(beside(weight, x.ndim)), x, channels(x), eps, mean, rstd
-    ).contiguous(),
-    weight=lambda g, x, weight, running_mean, running_var, eps, mean, rstd: g.mul(
-        parts(x, channels(x), eps, mean, rstd)[0]
-    ).sum(channels(x)),
-    bias=lambda g, x, weight, running_mean, running_var: g.sum(channels(g)),
+    x=_demanding(
+        lambda g, x, weight, running_mean, running_var, eps, mean, rstd: through(
+            g.mul(beside(weight, x.ndim)), x, channels(x), eps, mean, rstd
+        ).contiguous()
+    ),
+    weight=_demanding(
+        lambda g, x, weight, running_mean, running_var, eps, mean, rstd: g.mul(
+            parts(x, channels(x), eps, mean, rstd)[0]
+        ).sum(channels(x))
+    ),
+    bias=_demanding(lambda g, x, weight, running_mean, running_var: g.sum(channels(g))),
 )
 
 
@@ -70,11 +94,15 @@ def _rstd(variance: Any, eps: float, ndim: int) -> Any:
 
 
 _batch_norm_known.wrt(
-    x=lambda g, x, weight, mean, variance, eps: (
-        g.mul(beside(weight, g.ndim)).mul(_rstd(variance, eps, g.ndim)).contiguous()
+    x=_demanding(
+        lambda g, x, weight, mean, variance, eps: (
+            g.mul(beside(weight, g.ndim)).mul(_rstd(variance, eps, g.ndim)).contiguous()
+        )
     ),
-    weight=lambda g, x, weight, mean, variance, eps: (
-        g.mul(x.sub(beside(mean, x.ndim))).mul(_rstd(variance, eps, x.ndim)).sum(channels(x))
+    weight=_demanding(
+        lambda g, x, weight, mean, variance, eps: (
+            g.mul(x.sub(beside(mean, x.ndim))).mul(_rstd(variance, eps, x.ndim)).sum(channels(x))
+        )
     ),
-    bias=lambda g, x, weight: g.sum(channels(g)),
+    bias=_demanding(lambda g, x, weight: g.sum(channels(g))),
 )

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from specs.demands import one_dtype
 from specs.errors import refuse
 from specs.kind import Dim, Scalar, Tensor
 from specs.op import op
@@ -98,8 +99,12 @@ def _refuse(g: Any) -> Any:
 
 
 _cdist_forward.wrt(
-    x1=lambda g, x1, x2, out, p: g.contiguous()._cdist_backward(x1, x2, out, p=p),
-    x2=lambda g, x1, x2, out, p: g.mT.contiguous()._cdist_backward(x2, x1, out.mT.contiguous(), p=p),
+    x1=one_dtype("x1", "g", "x2", kernel="cdist_backward", lacks="eV")(
+        lambda g, x1, x2, out, p: g.contiguous()._cdist_backward(x1, x2, out, p=p)
+    ),
+    x2=one_dtype("x2", "g", "x1", kernel="cdist_backward", lacks="eV")(
+        lambda g, x1, x2, out, p: g.mT.contiguous()._cdist_backward(x2, x1, out.mT.contiguous(), p=p)
+    ),
 )
 _cdist_backward.wrt(dy=_refuse, x1=_refuse, x2=_refuse, distances=_refuse)
 
@@ -145,7 +150,11 @@ def _refuse_pairs(g: Any) -> Any:
     raise NotImplementedError("the derivative for '_pdist_backward' is not implemented.")
 
 
-_pdist_forward.wrt(x=lambda g, x, out, p: g.contiguous()._pdist_backward(x, out, p=p))
+_pdist_forward.wrt(
+    x=one_dtype("x", "g", kernel="pdist_backward", lacks="eV")(
+        lambda g, x, out, p: g.contiguous()._pdist_backward(x, out, p=p)
+    )
+)
 _pdist_backward.wrt(dy=_refuse_pairs, rows=_refuse_pairs, distances=_refuse_pairs)
 
 

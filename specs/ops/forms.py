@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from specs.active_rules import by
+from specs.demands import one_dtype
 from specs.inference_alone import copied
 from specs.kind import Bool, Format, IntList, Size, Tensor
 from specs.layout import in_format
@@ -185,7 +186,7 @@ def _glu_twice_whole(g: Any, dy: Any, whole: Any, dim: Any) -> Any:
     return gb.mul(dy).mul(slope)._cat(second, dim=axis, sizes=(a.shape[axis], a.shape[axis]))
 
 
-_glu.wrt(x=lambda g, x, dim: g._glu_backward(x, dim=dim))
+_glu.wrt(x=one_dtype("x", "g", case="iterated")(lambda g, x, dim: g._glu_backward(x, dim=dim)))
 _glu_backward.wrt(dy=_glu_twice_dy, whole=_glu_twice_whole)
 
 

@@ -16,7 +16,7 @@ from specs.errors import need_fit, refuse
 from specs.kind import Dim, Indices, Mask, Number, Scale, Size, Tensor, Vector
 from specs.op import op
 from specs.ops.complex import conj
-from specs.ops.helpers import along, grid_index, need_targets, scaled, times
+from specs.ops.helpers import along, grid_index, need_one_dtype, need_targets, scaled, times
 from specs.signature import clash
 
 
@@ -158,6 +158,7 @@ def scatter_add(x: Tensor, dim: Dim, index: Indices, y: Tensor) -> Any:
     if not index.size:
         return out
     _need_integers("scatter", index)
+    need_one_dtype("scatter", x, y)
     need_targets(x, index, y, axis)
     lined, given = np.atleast_1d(index), np.atleast_1d(y)
     np.add.at(line, grid_index(lined, axis), given[tuple(slice(n) for n in lined.shape)])
@@ -282,7 +283,7 @@ def masked_select(x: Tensor, mask: Mask) -> Any:
 
 
 masked_select.wrt(
-    x=lambda g, x, mask: g.new_zeros(np.broadcast_shapes(x.shape, mask.shape)).masked_scatter(mask, g)
+    x=lambda g, x, mask: x.new_zeros(np.broadcast_shapes(x.shape, mask.shape)).masked_scatter(mask, g)
 )
 
 
@@ -296,8 +297,7 @@ masked_select.wrt(
 )
 def masked_scatter(x: Tensor, mask: Mask, y: Tensor) -> Any:
     """``x`` with the places where the mask is True taken by the elements of ``y``, in a row."""
-    if x.dtype != y.dtype:
-        raise RuntimeError("masked_scatter: expected self and source to have same dtypes but got others")
+    need_one_dtype("masked_scatter", x, y)
     out = np.array(np.broadcast_to(x, np.broadcast_shapes(x.shape, mask.shape)))
     where = np.broadcast_to(mask, out.shape)
     out[where] = y.reshape(-1)[: np.count_nonzero(where)]

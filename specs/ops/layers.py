@@ -8,11 +8,13 @@ the operand has changed since without being told, as through ``.data``.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 import numpy as np
 
+from specs.demands import one_dtype
 from specs.kind import Count, Scalar, Statistic, Tensor
 from specs.op import op
 from specs.ops.helpers import minus, without_derivative
@@ -81,14 +83,43 @@ def _layer_norm(
     return scaled_and_shifted(standardised(x, _trailing(dims), eps), weight, bias)
 
 
+def _need_shapes(g: Any, x: Any, weight: Any, bias: Any, dims: int) -> None:
+    """Refuse operands of other shapes than they had: data was assigned to them."""
+    shape = list(g.shape[g.ndim - dims :])
+    for name, v in (("weight", weight), ("bias", bias)):
+        if list(v.shape) != shape:
+            raise RuntimeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
+                f"{list(v.shape)} and normalized_shape = {shape}"
+            )
+    if list(x.shape[x.ndim - dims :]) != shape:
+        raise RuntimeError(
+            f"Given normalized_shape={shape}, expected input with shape [*, {', '.join(map(str, shape))}], "
+            f"but got input of size{list(x.shape)}"
+        )
+
+
+def _of_layer(formula: Any) -> Any:
+    @functools.wraps(formula)
+    def fitting(g: Any, x: Any, weight: Any, bias: Any, dims: int, *more: Any) -> Any:
+        _need_shapes(g, x, weight, bias, dims)
+        return formula(g, x, weight, bias, dims, *more)
+
+    return one_dtype("x", "g", "weight", "bias", wider=("weight", "bias"))(fitting)
+
+
 _layer_norm.wrt(
-    x=lambda g, x, weight, bias, dims, eps, mean, rstd: through(
-        g.mul(weight), x, _trailing(dims), eps, mean, rstd
-    ).contiguous(),
-    weight=lambda g, x, weight, bias, dims, eps, mean, rstd: _summed(
-        g.mul(parts(x, _trailing(dims), eps, mean, rstd)[0]), tuple(range(g.ndim - dims))
+    x=_of_layer(
+        lambda g, x, weight, bias, dims, eps, mean, rstd: through(
+            g.mul(weight), x, _trailing(dims), eps, mean, rstd
+        ).contiguous()
     ),
-    bias=lambda g, x, weight, bias, dims: _summed(g, tuple(range(g.ndim - dims))),
+    weight=_of_layer(
+        lambda g, x, weight, bias, dims, eps, mean, rstd: _summed(
+            g.mul(parts(x, _trailing(dims), eps, mean, rstd)[0]), tuple(range(g.ndim - dims))
+        )
+    ),
+    bias=_of_layer(lambda g, x, weight, bias, dims: _summed(g, tuple(range(g.ndim - dims)))),
 )
 
 
@@ -115,16 +146,26 @@ def _group_norm(
     return scaled_and_shifted(hat, beside(weight, x.ndim), beside(bias, x.ndim))
 
 
+def _of_groups(formula: Any) -> Any:
+    return one_dtype("x", "g", case="X and dY")(one_dtype("x", "weight", wider=("weight",))(formula))
+
+
 _group_norm.wrt(
-    x=lambda g, x, weight, groups, eps, mean, rstd: (
-        through(in_groups(g.mul(beside(weight, x.ndim)), groups), in_groups(x, groups), (2,), eps, mean, rstd)
-        .reshape(x.shape)
-        .contiguous()
+    x=_of_groups(
+        lambda g, x, weight, groups, eps, mean, rstd: (
+            through(
+                in_groups(g.mul(beside(weight, x.ndim)), groups), in_groups(x, groups), (2,), eps, mean, rstd
+            )
+            .reshape(x.shape)
+            .contiguous()
+        )
     ),
-    weight=lambda g, x, weight, groups, eps, mean, rstd: g.mul(
-        parts(in_groups(x, groups), (2,), eps, mean, rstd)[0].reshape(x.shape)
-    ).sum(channels(x)),
-    bias=lambda g, x, weight: g.sum(channels(g)),
+    weight=_of_groups(
+        lambda g, x, weight, groups, eps, mean, rstd: g.mul(
+            parts(in_groups(x, groups), (2,), eps, mean, rstd)[0].reshape(x.shape)
+        ).sum(channels(x))
+    ),
+    bias=_of_groups(lambda g, x, weight: g.sum(channels(g))),
 )
 
 
@@ -161,7 +202,7 @@ def _log_sigmoid_backward(dy: Tensor, y: Tensor) -> Any:
     return dy / (1 + np.exp(y))
 
 
-_log_sigmoid.wrt(x=lambda g, x: g._log_sigmoid_backward(x))
+_log_sigmoid.wrt(x=one_dtype("x", "g", case="iterated")(lambda g, x: g._log_sigmoid_backward(x)))
 _log_sigmoid_backward.wrt(
     dy=lambda g, y: g._log_sigmoid_backward(y),
     y=lambda g, dy, y: g.mul(dy).mul(y.sigmoid()).mul(minus(1, y.sigmoid())).neg(),
@@ -175,8 +216,8 @@ def _prelu(x: Tensor, weight: Tensor) -> Any:
 
 
 _prelu.wrt(
-    x=lambda g, x, weight: g._where(x.gt(0), g.mul(weight)),
-    weight=lambda g, x: g.mul(x).masked_fill(x.gt(0), 0),
+    x=one_dtype("x", "weight", "g", case="iterated")(lambda g, x, weight: g._where(x.gt(0), g.mul(weight))),
+    weight=one_dtype("x", "g", case="iterated")(lambda g, x: g.mul(x).masked_fill(x.gt(0), 0)),
 )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from specs.errors import need_kernel
 from specs.kind import Bool, Dim, Tensor
 from specs.op import op
+from specs.ops.helpers import need_one_dtype
 
 _FACTS: dict[str, Any] = {
     "internal": True,
@@ -285,9 +286,19 @@ _linalg_cholesky.wrt(x=_cholesky_backward)
 
 
 # -- products ----------------------------------------------------------------------------------------
-@op(node="LinalgCrossBackward0", internal=True, exact=False, ulp=4, complex=True, lacks="b", kernel="cross")
+@op(
+    node="LinalgCrossBackward0",
+    dtypes="keep",
+    internal=True,
+    exact=False,
+    ulp=4,
+    complex=True,
+    lacks="b",
+    kernel="cross",
+)
 def _linalg_cross(x: Tensor, y: Tensor, *, dim: Dim = -1) -> Any:
     """The cross product of vectors of three elements along a dimension."""
+    need_one_dtype("cross", x, y, "read")
     shape = np.broadcast_shapes(x.shape, y.shape)
     x, y = np.broadcast_to(x, shape), np.broadcast_to(y, shape)
     if shape[dim] != 3:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from specs.active_rules import by
+from specs.demands import one_dtype
 from specs.errors import need_kernel, refuse
 from specs.kind import Reduction, Scalar, Tensor
 from specs.op import op
@@ -104,6 +105,7 @@ def _weighted_bce(x: Tensor, y: Tensor, weight: Tensor, reduction: Reduction) ->
     return _reduced(np.asarray(_bce_of_each(x, y) * weight, x.dtype), reduction)
 
 
+@one_dtype("g", "x", "y", case="iterated")
 def _bce_once(g: Any, x: Any, y: Any, reduction: str) -> Any:
     least = x.mul(minus(1, x)).clamp_min(float(np.float32(1e-12)))
     return _shared(g, x, reduction).mul(x.sub(y)).div(least)
@@ -193,7 +195,7 @@ _twice_weighted_bce_logits.wrt(
 )
 
 
-@op(node="HuberLossBackward0", torch_names={"y": "target"}, lacks="biuc", kernel="huber", **_FACTS)
+@op(node="HuberLossBackward0", torch_names={"y": "target"}, into="x", lacks="biuc", kernel="huber", **_FACTS)
 def _huber(x: Tensor, y: Tensor, reduction: Reduction, delta: Scalar) -> Any:
     """Half the square of differences up to ``delta``, linear beyond."""
     z = np.abs(x - y)
@@ -208,8 +210,12 @@ def _held(g: Any, x: Any, y: Any, reduction: str, delta: float, scale: float) ->
 
 
 _huber.wrt(
-    x=lambda g, x, y, reduction, delta: _held(g, x, y, reduction, delta, 1),
-    y=lambda g, x, y, reduction, delta: _held(g, x, y, reduction, delta, 1).neg(),
+    x=one_dtype("x", "y", "g", case="iterated")(
+        lambda g, x, y, reduction, delta: _held(g, x, y, reduction, delta, 1)
+    ),
+    y=one_dtype("y", "x", "g", case="iterated")(
+        lambda g, x, y, reduction, delta: _held(g, x, y, reduction, delta, 1).neg()
+    ),
 )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from specs.demands import one_dtype
 from specs.errors import refuse
 from specs.kind import Indices, Reduction, Scalar, Tensor
 from specs.op import op
@@ -69,8 +70,10 @@ def _multi_margin_backward(
 
 
 _multi_margin.wrt(
-    x=lambda g, x, target, weight, p, margin, reduction: g._multi_margin_backward(
-        x, target, weight, p=p, margin=margin, reduction=reduction
+    x=one_dtype("x", "g", "weight", kernel="multi_margin_loss_backward_cpu_kernel", lacks="eV")(
+        lambda g, x, target, weight, p, margin, reduction: g._multi_margin_backward(
+            x, target, weight, p=p, margin=margin, reduction=reduction
+        )
     )
 )
 _multi_margin_backward.wrt(**dict.fromkeys(("dy", "here"), without_derivative("multi_margin_loss_backward")))
@@ -136,8 +139,10 @@ def _multilabel_margin_backward(
 
 
 _multilabel_margin.wrt(
-    x=lambda g, x, target, is_target, reduction: g._multilabel_margin_backward(
-        x, target, is_target, reduction=reduction
+    x=one_dtype("x", "g", kernel="multilabel_margin_loss_backward_out_frame", lacks="eV")(
+        lambda g, x, target, is_target, reduction: g._multilabel_margin_backward(
+            x, target, is_target, reduction=reduction
+        )
     )
 )
 _multilabel_margin_backward.wrt(

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from specs.demands import one_dtype
 from specs.errors import refuse, unspecified_unless
 from specs.kind import Dim, Indices, Reduction, Tensor
 from specs.op import Op, op
@@ -160,14 +161,18 @@ def _family(of: str, node: str, kernel: str) -> tuple[Op, Op, Op, Op]:
         return _loss_gradient(dy, logs, target, weight, total, ignore, reduction)
 
     plain.wrt(
-        x=lambda g, x, target, total, ignore, reduction: getattr(g, f"_nll_loss{of}_backward")(
-            x, target, total, ignore=ignore, reduction=reduction
+        x=one_dtype("x", "g")(
+            lambda g, x, target, total, ignore, reduction: getattr(g, f"_nll_loss{of}_backward")(
+                x, target, total, ignore=ignore, reduction=reduction
+            )
         )
     )
     weighted.wrt(
-        x=lambda g, x, target, weight, total, ignore, reduction: getattr(
-            g, f"_weighted_nll_loss{of}_backward"
-        )(x, target, weight, total, ignore=ignore, reduction=reduction)
+        x=one_dtype("x", "g", "weight")(
+            lambda g, x, target, weight, total, ignore, reduction: getattr(
+                g, f"_weighted_nll_loss{of}_backward"
+            )(x, target, weight, total, ignore=ignore, reduction=reduction)
+        )
     )
     plain_backward.wrt(
         dy=lambda g, target, ignore, reduction: call_nll_loss(g, target, None, ignore, reduction, of),

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from specs.demands import one_dtype
 from specs.errors import unspecified_unless
 from specs.kind import Count, Indices, IntList, OptPosition, Tensor
 from specs.op import op
@@ -156,11 +157,13 @@ def _need_fit(g: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: 
     )
 
 
+@one_dtype("x", "g", "weight")
 def _to_input(g: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
     _need_fit(g, x, weight, stride, padding, dilation)
     return g._conv_input(x, conj(weight), **_how(stride, padding, dilation, groups))
 
 
+@one_dtype("x", "g", "weight")
 def _to_weight(g: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
     _need_fit(g, x, weight, stride, padding, dilation)
     return g._conv_weight(conj(x), weight, **_how(stride, padding, dilation, groups))
@@ -214,11 +217,15 @@ def _conv_transpose(
 
 
 _conv_transpose.wrt(
-    x=lambda g, weight, stride, padding, dilation, groups: g._conv(
-        conj(weight), **_how(stride, padding, dilation, groups)
+    x=one_dtype("g", "weight")(
+        lambda g, weight, stride, padding, dilation, groups: g._conv(
+            conj(weight), **_how(stride, padding, dilation, groups)
+        )
     ),
-    weight=lambda g, x, weight, stride, padding, dilation, groups: conj(x)._conv_weight(
-        g, weight, **_how(stride, padding, dilation, groups)
+    weight=one_dtype("g", "x", "weight")(
+        lambda g, x, weight, stride, padding, dilation, groups: conj(x)._conv_weight(
+            g, weight, **_how(stride, padding, dilation, groups)
+        )
     ),
     bias=lambda g: g.sum((0, *range(2, g.ndim))),
 )

@@ -117,7 +117,7 @@ _SMOOTH = "compute_index_ranges_weights"
 
 
 def _map(name: str, node: str, plan: Callable[[Sizes, Any], WeightedSums], kernel: str, lacks: str) -> Any:
-    return linear_map(name, f"Upsample{node}Backward0", plan, kernel=kernel, lacks=lacks, saves=False)
+    return linear_map(name, f"Upsample{node}Backward0", plan, kernel=kernel, lacks=lacks)
 
 
 nearest1, nearest1_back = _map("_nearest1d", "Nearest1D", nearest_plan, _NEAREST, "bic")

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from specs.demands import one_dtype
 from specs.errors import need_kernel
 from specs.kind import Bool, Count, IntList, Reduction, Tensor
 from specs.op import op
@@ -169,11 +170,15 @@ def _family(dims: int) -> list[Any]:
         made.append(op(node=of, torch_names={"x": "input"}, lacks="biuc", kernel=kernel, **_FACTS)(function))
     sample, to_image, to_grid = made
     sample.wrt(
-        x=lambda g, x, grid, mode, padding, corners: getattr(g, to_image.name)(
-            x, grid, mode=mode, padding=padding, corners=corners
+        x=one_dtype("x", "grid", "g")(
+            lambda g, x, grid, mode, padding, corners: getattr(g, to_image.name)(
+                x, grid, mode=mode, padding=padding, corners=corners
+            )
         ),
-        grid=lambda g, x, grid, mode, padding, corners: getattr(g, to_grid.name)(
-            x, grid, mode=mode, padding=padding, corners=corners
+        grid=one_dtype("x", "grid", "g")(
+            lambda g, x, grid, mode, padding, corners: getattr(g, to_grid.name)(
+                x, grid, mode=mode, padding=padding, corners=corners
+            )
         ),
     )
     for backward in (to_image, to_grid):

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from specs.demands import one_dtype
 from specs.kind import Count, Indices, IntList, Tensor
 from specs.op import Op, op
 
@@ -153,13 +154,14 @@ def linear_map(
     back: str = "",
     kernel: str = "",
     lacks: str = "",
-    saves: bool = True,
+    demand: Callable[[Any], Any] | None = None,
 ) -> tuple[Op, Op]:
     """Declare a map of the last ``dims`` dimensions, and its transpose.
 
     If the transpose has a node of its own name, ``back``, the map merges: the channels and the elements of a
     window share a dimension of the result. The ``kernel`` of such a transpose lacks the same dtypes.
-    Only the shape of ``x`` counts for its gradient, but most of PyTorch's save it (``saves``).
+    Only the shape of ``x`` counts for its gradient, but most of PyTorch's save it, and ``demand`` things of
+    its dtype.
     """
 
     def forward(x: Tensor, *, dims: Count, how: IntList) -> Any:
@@ -182,8 +184,8 @@ def linear_map(
     def through(g: Any, shape: Sizes, dims: int, how: Sizes) -> Any:
         return getattr(g, transposed.name)(sizes=tuple(shape[len(shape) - dims :]), how=how)
 
-    if saves:
-        there.wrt(x=lambda g, x, dims, how: through(g, x.shape, dims, how))
+    if demand:
+        there.wrt(x=demand(lambda g, x, dims, how: through(g, x.shape, dims, how)))
     else:
         there.wrt(x=lambda g, x_shape, dims, how: through(g, x_shape, dims, how))
     transposed.wrt(dy=lambda g, sizes, how: getattr(g, there.name)(dims=len(sizes), how=how))
@@ -191,14 +193,24 @@ def linear_map(
 
 
 def _padding(name: str, node: str, kernel: str) -> tuple[Op, Op]:
-    return linear_map(name, node, padding_plan, kernel=kernel, lacks="b")
+    return linear_map(name, node, padding_plan, kernel=kernel, lacks="b", demand=one_dtype("g", "x"))
 
 
 average1, average1_back = linear_map(
-    "_avg_pool2d", "AvgPool2DBackward0", average_plan, kernel="avg_pool2d", lacks="biuc-l"
+    "_avg_pool2d",
+    "AvgPool2DBackward0",
+    average_plan,
+    kernel="avg_pool2d",
+    lacks="biuc-l",
+    demand=one_dtype("x", "g", case="gradOutput"),
 )
 average3, average3_back = linear_map(
-    "_avg_pool3d", "AvgPool3DBackward0", average_plan, kernel="avg_pool3d_out_frame", lacks="biuceV-l"
+    "_avg_pool3d",
+    "AvgPool3DBackward0",
+    average_plan,
+    kernel="avg_pool3d_out_frame",
+    lacks="biuceV-l",
+    demand=one_dtype("x", "g", kernel="avg_pool3d_backward_out_frame", lacks="eV"),
 )
 adaptive, adaptive_back = linear_map(
     "_adaptive_avg_pool2d",
@@ -206,9 +218,10 @@ adaptive, adaptive_back = linear_map(
     adaptive_plan,
     kernel="adaptive_avg_pool2d",
     lacks="biuc",
+    demand=one_dtype("x", "g", case="adaptive_avg_pool2d"),
 )
 unfold, unfold_back = linear_map(
-    "_im2col", "Im2ColBackward0", unfold_plan, "Col2ImBackward0", kernel="im2col_out", lacks="iu", saves=False
+    "_im2col", "Im2ColBackward0", unfold_plan, "Col2ImBackward0", kernel="im2col_out", lacks="iu"
 )
 reflected1, reflected1_back = _padding("_reflected1d", "ReflectionPad1DBackward0", "reflection_pad1d")
 reflected2, reflected2_back = _padding("_reflected2d", "ReflectionPad2DBackward0", "reflection_pad2d")
@@ -220,14 +233,15 @@ adaptive3, adaptive3_back = linear_map(
     adaptive_plan,
     kernel="adaptive_avg_pool3d",
     lacks="biuc",
+    demand=one_dtype("x", "g"),
 )
 reflected3, reflected3_back = _padding("_reflected3d", "ReflectionPad3DBackward0", "reflection_pad3d")
 replicated3, replicated3_back = _padding("_replicated3d", "ReplicationPad3DBackward0", "replication_pad3d")
-circular, circular_back = linear_map("_circular", "CopySlices", padding_plan, saves=False)
+circular, circular_back = linear_map("_circular", "CopySlices", padding_plan)
 
 
 # -- maximum pooling ---------------------------------------------------------------------------------
-def _picking(name: str, node: str, kernel: str, lacks: str = "biuc") -> Op:
+def _picking(name: str, node: str, kernel: str, lacks: str = "biuc", case: str = "gradOutput") -> Op:
     def picked(x: Tensor, index: Indices, *, dims: Count) -> Any:
         flat = x.reshape((*x.shape[: x.ndim - dims], -1))
         places = index.reshape((*index.shape[: index.ndim - dims], -1))
@@ -235,7 +249,7 @@ def _picking(name: str, node: str, kernel: str, lacks: str = "biuc") -> Op:
 
     picked.__name__, picked.__doc__ = name, "The elements at the given positions of the last dimensions."
     declared = op(node=node, lacks=lacks, kernel=kernel, **_FACTS)(picked)
-    declared.wrt(x=_put_back)
+    declared.wrt(x=one_dtype("x", "g", case=case)(_put_back))
     return declared
 
 
@@ -247,11 +261,19 @@ def _put_back(g: Any, x: Any, index: Any, dims: int) -> Any:
 
 picked2 = _picking("_max_pool2d_at", "MaxPool2DWithIndicesBackward0", "max_pool2d", "bc")
 picked3 = _picking("_max_pool3d_at", "MaxPool3DWithIndicesBackward0", "max_pool3d", "bc")
-adaptively2 = _picking("_adaptive_max_pool2d_at", "AdaptiveMaxPool2DBackward0", "adaptive_max_pool2d")
+adaptively2 = _picking(
+    "_adaptive_max_pool2d_at", "AdaptiveMaxPool2DBackward0", "adaptive_max_pool2d", case="grad_output"
+)
 adaptively3 = _picking("_adaptive_max_pool3d_at", "AdaptiveMaxPool3DBackward0", "adaptive_max_pool3d")
 fractional2 = _picking(
-    "_fractional_max_pool2d_at", "FractionalMaxPool2DBackward0", "fractional_max_pool2d_out_frame"
+    "_fractional_max_pool2d_at",
+    "FractionalMaxPool2DBackward0",
+    "fractional_max_pool2d_out_frame",
+    case="read",
 )
 fractional3 = _picking(
-    "_fractional_max_pool3d_at", "FractionalMaxPool3DBackward0", "fractional_max_pool3d_out_frame"
+    "_fractional_max_pool3d_at",
+    "FractionalMaxPool3DBackward0",
+    "fractional_max_pool3d_out_frame",
+    case="read",
 )

@@ -1006,6 +1006,63 @@ c = torch.nn.functional.pad(b, (1, 1), mode='reflect')
 b.zero_()
 c.sum().backward()
 """,
+    "a convolution whose image has another dtype by now": """
+a = torch.ones(1, 1, 3, 3, requires_grad=True)
+b = torch.ones(1, 1, 2, 2, requires_grad=True)
+c = torch.nn.functional.conv2d(a, b)
+a.data = a.data.double()
+c.sum().backward()
+""",
+    "a normalized layer whose weight has another dtype by now": """
+a = torch.tensor([[1.0, 2.0, 4.0]], requires_grad=True)
+b = torch.ones(3, requires_grad=True)
+c = torch.nn.functional.layer_norm(a, [3], b)
+b.data = b.data.double()
+c.sum().backward()
+""",
+    "a normalized batch that has another dtype by now": """
+a = torch.tensor([[1.0, 2.0], [3.0, 5.0]], requires_grad=True)
+b = torch.ones(2, requires_grad=True)
+c = torch.nn.functional.batch_norm(a, None, None, b, b, True)
+a.data = a.data.double()
+c.sum().backward()
+""",
+    "a pool of what has another dtype by now": """
+a = torch.arange(16.0).reshape(1, 1, 4, 4).clone().requires_grad_()
+b = torch.nn.functional.max_pool2d(a, 2)
+a.data = a.data.double()
+b.sum().backward()
+""",
+    "padding of what has another dtype by now": """
+a = torch.arange(4.0).reshape(1, 1, 4).clone().requires_grad_()
+b = torch.nn.functional.pad(a, (1, 1), mode='reflect')
+a.data = a.data.double()
+b.sum().backward()
+""",
+    "a huber loss of two dtypes": """
+a = torch.tensor([1.0, 2.0], requires_grad=True)
+b = torch.tensor([1.5, 4.0], dtype=torch.float64)
+c = torch.nn.functional.huber_loss(a, b)
+c.backward()
+""",
+    "scores that have another dtype by now": """
+a = torch.tensor([[1.0, 2.0], [3.0, 1.0]], requires_grad=True)
+b = torch.tensor([0, 1])
+c = torch.nn.functional.multi_margin_loss(a, b)
+a.data = a.data.double()
+c.backward()
+""",
+    "a cross product of two dtypes": """
+a = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+b = torch.tensor([1.0, 0.0, 2.0], dtype=torch.float64)
+c = torch.linalg.cross(a, b)
+""",
+    "what is scattered has another dtype": """
+a = torch.zeros(2, dtype=torch.float64)
+b = torch.tensor([1])
+c = torch.tensor([2.0])
+d = a.scatter_add(0, b, c)
+""",
 }
 
 
