@@ -19,6 +19,7 @@ from reference_impl.autograd.function_node import (
     made_beside,
     saved_for_backward,
 )
+from reference_impl.autograd.vmap_rule import call_by_rule, is_innermost, map_over
 from reference_impl.base.modes import no_grad
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
@@ -103,6 +104,12 @@ class Function:
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Call the function and record it as one node."""
+        if STATE.transforms and cls.vmap is not Function.vmap:
+            bound = cls._bound(args, kwargs)
+            level = map_over(bound)
+            if level is not None and is_innermost(level) and not cls.generate_vmap_rule:
+                cls._check_transforms(cls.setup_context is not Function.setup_context, bound)
+                return call_by_rule(cls, level, bound)
         if STATE.level is not None:
             with STATE.level.pause():
                 node, args, raw, outputs = cls._call(args, kwargs)
@@ -142,14 +149,28 @@ class Function:
             refuse_by("forward/function-needs-a-jvp")
 
     @classmethod
+    def _bound(cls, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """The arguments with the defaults of those that are left out, where the rule can be asked."""
+        separate = cls.setup_context is not Function.setup_context
+        return _with_defaults(cls.forward, args, kwargs).args if separate else args
+
+    @classmethod
+    def _computed(cls, args: tuple[Any, ...]) -> Any:
+        """The outputs of forward; where the arguments stand for many, by the function's own rule."""
+        if STATE.transforms and cls.vmap is not Function.vmap and not cls.generate_vmap_rule:
+            level = map_over(args)
+            if level is not None:
+                return call_by_rule(cls, level, args)
+        return cls.forward(*args)
+
+    @classmethod
     def _call(cls, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[FunctionNode, Any, Any, Any]:
         """Return the node, the arguments as forward got them, its raw outputs, and those of the call."""
         separate = cls.setup_context is not Function.setup_context
         if kwargs and not by("function/keywords-have-a-place"):
             raise TypeError("apply() takes no keyword arguments")
         if separate:
-            bound = inspect.signature(cls.forward).bind(*args, **kwargs)
-            bound.apply_defaults()
+            bound = _with_defaults(cls.forward, args, kwargs)
             args, kwargs = bound.args, bound.kwargs
             if kwargs and not by("function/keywords-have-a-place"):
                 kwargs = {}
@@ -160,7 +181,7 @@ class Function:
         node = cls._backward_cls(args)
         recording = no_grad() if by("function/forward-records-nothing") else nullcontext()
         with recording, made_beside(cls, args):
-            output = cls.forward(*args) if separate else cls.forward(node, *args)
+            output = cls._computed(args) if separate else cls.forward(node, *args)
             if separate:
                 cls.setup_context(node, args, output)
         try:
@@ -168,6 +189,12 @@ class Function:
         except Exception:
             node.to_save = node.dirty_tensors = node.non_differentiable = ()
             raise
+
+
+def _with_defaults(forward: Callable[..., Any], args: Any, kwargs: Any) -> inspect.BoundArguments:
+    bound = inspect.signature(forward).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return bound
 
 
 def _in_their_places(

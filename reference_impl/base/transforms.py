@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,6 +28,18 @@ class Mapping(Transformation):
     randomness: str = "error"
     begun: dict[Any, Any] = field(default_factory=dict)
     """The generators that the function has drawn from, each with its state before the first draw."""
+    at: int = 0
+    """The element that the function is called for now."""
+    elements: list[tuple[Any, Any, int]] = field(default_factory=list)
+    """The tensors that it was given for that, each with the one that it is a part of, and its dimension."""
+    asked: int = 0
+    """The number of custom functions with a rule of their own that this call came to."""
+    ruled: list[Any] = field(default_factory=list)
+    """The results of those rules, for all elements."""
+    sought: int | None = None
+    """The number of the rule that a call is to come to, of which no more is wanted."""
+    probe: Callable[[int, int], Any] = lambda at, number: None
+    """Calls the function for an element without a trace, as far as a rule."""
 
 
 @contextmanager

@@ -45,13 +45,20 @@ def vmap(
         level = Mapping(size=_size(given, dims), randomness=randomness)
         calls = _Calls(level)
         outs = []
+
+        def call(at: int) -> Any:
+            taken = [x if d is None else _element(x, d, at, level) for x, d in zip(given, dims, strict=True)]
+            level.at, level.asked = at, 0
+            level.elements = [
+                (one, x, d) for one, x, d in zip(taken, given, dims, strict=True) if d is not None
+            ]
+            return func(*rebuilt(args, taken), **kwargs)
+
+        level.probe = partial(calls.probe, call)
         with transforming(level):
             for at in range(max(level.size, 1)):
-                taken = [
-                    x if d is None else _element(x, d, at, level) for x, d in zip(given, dims, strict=True)
-                ]
                 with calls.next():
-                    outs.append(func(*rebuilt(args, taken), **kwargs))
+                    outs.append(call(at))
             return _stacked(name, outs, out_dims, level)
 
     return mapped
@@ -137,6 +144,8 @@ class _Calls:
         self._after: dict[int, tuple[Tensor, Any]] = {}
         """Those of the first call, as it left them."""
         self._lasting: set[int] = set()
+        self._running = STATE.transforms[:], STATE.enabled, STATE.level
+        """The state in which the calls begin, but for their map."""
 
     def _watch(self, target: Tensor) -> None:
         """Keep a tensor, before it is written, that does not stand for many."""
@@ -178,6 +187,30 @@ class _Calls:
         finally:
             self.count += 1
             STATE.write_watchers.remove(self._watch)
+
+    def probe(self, call: Callable[[int], Any], at: int, number: int) -> None:
+        """Make a call as far as its rule of that number, within another, which finds all as it left it."""
+        level, own = self.level, self._before
+        kept = level.at, level.asked, level.elements, level.sought
+        state = STATE.transforms[:], STATE.enabled, STATE.level
+        drawn = {generator: generator.bit_generator.state for generator in level.begun}
+        written = [(target, written_state(target)) for target, _ in own.values()]
+        for target, before in reversed(own.values()):
+            restore_written(target, before)
+        self._before, level.sought = {}, number
+        STATE.transforms, STATE.enabled, STATE.level = [*self._running[0], level], *self._running[1:]
+        try:
+            with set_aside(repeat=True), warnings.catch_warnings(), _unheard():
+                warnings.simplefilter("ignore")
+                call(at)
+        finally:
+            level.at, level.asked, level.elements, level.sought = kept
+            STATE.transforms, STATE.enabled, STATE.level = state
+            for target, before in [*reversed(self._before.values()), *written]:
+                restore_written(target, before)
+            self._before = own
+            for generator, before in drawn.items():
+                generator.bit_generator.state = before
 
 
 @contextmanager
