@@ -54,7 +54,7 @@ def stand_in_as_torch(cuda: bool = True) -> None:
 
 def has_cast() -> bool:
     """Tell whether autocast was enabled in this process."""
-    return STATE.autocast.watches
+    return STATE.casts
 
 
 def in_anomaly_mode() -> bool:

@@ -1,7 +1,7 @@
 """The session: all state that is neither a tensor's nor a node's.
 
-There is one, `STATE`. The reference runs in one thread at a time (a deep backward continues on the stack of
-another thread while its caller waits), so nothing here is thread-local, as much of it is in PyTorch.
+There is one, `STATE`. The part of it that is a thread's own in PyTorch is so here as soon as there are
+threads that may compute, see `threads`. A deep backward continues on the stack of another, which shares it.
 """
 
 from __future__ import annotations
@@ -35,8 +35,6 @@ class Autocast:
     """The number of open blocks."""
     casts: dict[int, tuple[Any, Any]] = field(default_factory=dict)
     """The leaves that were cast, by id, each with its cast."""
-    watches: bool = False
-    """True once any op was to be cast in this process."""
 
     def resumption(self) -> Callable[[], AbstractContextManager[None]]:
         """Return a function that makes blocks in which ops are cast as they are now."""
@@ -114,6 +112,8 @@ class Session:
     parametrized: dict[tuple[int, str], Any] = field(default_factory=dict)
     """The tensors that were computed in such a block, by the id of their module and their name."""
     autocast: Autocast = field(default_factory=Autocast)
+    casts: bool = False
+    """True once any op was to be cast in this process."""
 
     # checkpoint
     checkpoint_debug: list[bool | None] = field(default_factory=list)
@@ -168,7 +168,7 @@ class Session:
         self.paused = 0
         self.unordered_sums.clear()
         self.parametrizations_cached, self.parametrized = 0, {}
-        self.autocast = Autocast(watches=self.autocast.watches)
+        self.autocast = Autocast()
         for open_calls in (
             self.saved_tensors_hooks, self.saved_tensors_hooks_disabled, self.write_watchers,
             self.graph_tasks, self.unordered_hooks, self.evaluating, self.checkpoint_debug, self.early_stop,

@@ -180,9 +180,9 @@ _CAST_OPS = LOWER | FLOAT["cpu"] | FLOAT["cuda"] | WIDEST
 
 def _put_in_place() -> None:
     """Watch the ops and functions that are cast, once."""
-    if STATE.autocast.watches:
+    if STATE.casts:
         return
-    STATE.autocast.watches = True
+    STATE.casts = True
     before = extension_points.filled("runner_for")
 
     def runner_for(op: Op, types: tuple[type, ...]) -> Callable[..., Any] | None:

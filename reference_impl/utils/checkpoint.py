@@ -195,7 +195,7 @@ class _Frame:
 
 def _resumption() -> Callable[[], AbstractContextManager[None]]:
     """Return a function that makes blocks with the autocast of now, for the recomputation."""
-    casts = STATE.autocast.watches and by("checkpoint/casts-the-same-again")
+    casts = STATE.casts and by("checkpoint/casts-the-same-again")
     return STATE.autocast.resumption() if casts else nullcontext
 
 
