@@ -111,6 +111,8 @@ class Session:
     """The number of open blocks in which a parametrized tensor is computed once."""
     parametrized: dict[tuple[int, str], Any] = field(default_factory=dict)
     """The tensors that were computed in such a block, by the id of their module and their name."""
+    module_hooks: dict[str, dict[int, Any]] = field(default_factory=dict)
+    """The hooks common to all modules, by their kind, see ``nn.global_hooks``."""
     autocast: Autocast = field(default_factory=Autocast)
     casts: bool = False
     """True once any op was to be cast in this process."""
@@ -168,6 +170,7 @@ class Session:
         self.paused = 0
         self.unordered_sums.clear()
         self.parametrizations_cached, self.parametrized = 0, {}
+        self.module_hooks = {}
         self.autocast = Autocast()
         for open_calls in (
             self.saved_tensors_hooks, self.saved_tensors_hooks_disabled, self.write_watchers,

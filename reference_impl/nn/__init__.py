@@ -11,7 +11,7 @@ from reference_impl.nn.attention import (
     TransformerEncoder,
     TransformerEncoderLayer,
 )
-from reference_impl.nn.containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
+from reference_impl.nn.containers import ModuleDict, ModuleList, Sequential
 from reference_impl.nn.convolutions import (
     Conv1d,
     Conv2d,
@@ -51,6 +51,7 @@ from reference_impl.nn.normalization import (
 )
 from reference_impl.nn.parallel import DataParallel
 from reference_impl.nn.parameter import Buffer, Parameter
+from reference_impl.nn.parameter_containers import ParameterDict, ParameterList
 from reference_impl.nn.recurrent import GRU, LSTM, RNN, RNNBase
 from reference_impl.nn.recurrent_cells import GRUCell, LSTMCell, RNNCell
 from reference_impl.nn.resizing import Upsample, UpsamplingBilinear2d, UpsamplingNearest2d

@@ -51,7 +51,7 @@ def _behind(
     replaced = list(values)
     for at, alias in zip(places, aliases, strict=True):
         replaced[at] = alias
-    return tuple(replaced), places
+    return tuple(replaced) if type(values) is tuple else type(values)(*replaced), places
 
 
 def _each(places: Sequence[int], grads: Grads, count: int) -> Grads:
@@ -83,6 +83,12 @@ class Watch:
 
     def result(self, result: Any) -> Any:
         """Put the result behind a node if any tensor in it requires grad."""
+        if not isinstance(result, (Tensor, tuple)):
+            warnings.warn(
+                "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but "
+                f"received {type(result)}",
+                stacklevel=3,
+            )
         values = result if isinstance(result, tuple) else (result,)
         self.results = len(values)
         values, self.behind = _behind(values, self._begin)
@@ -133,16 +139,14 @@ def need_one_kind(mine: dict[Any, Any], others: dict[Any, Any]) -> dict[Any, Any
     return mine
 
 
-def hook_last_node(module: Any, args: Any, result: Any) -> None:
+def hook_last_node(module: Any, hooks: Sequence[Callable[..., Any]], args: Any, result: Any) -> None:
     """Register hooks on the node of the result: they see its gradients, not those of the arguments."""
-    if not module._last_node_hooks:
-        return
     while not isinstance(result, Tensor):
         result = next(iter(result.values())) if isinstance(result, dict) else result[0]
     node = result.grad_fn
     if node is None:
         return
-    for hook in module._last_node_hooks.values():
+    for hook in hooks:
         node.register_hook(lambda before, behind, hook=hook: hook(module, before, behind))
     given = {x.grad_fn for x in args if isinstance(x, Tensor)}
     if given != {target for target, _ in node.next_functions}:

@@ -1,22 +1,12 @@
-"""Containers of modules and parameters: sequences, lists, dicts."""
+"""Containers of modules: sequences, lists, dicts."""
 
 from __future__ import annotations
 
-import operator
-from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
 from reference_impl.nn.module import Module
-from reference_impl.nn.parameter import Parameter
-
-
-def _index(at: Any, size: int) -> int:
-    """Return a position counted from the front; refuse one out of range."""
-    at = operator.index(at)
-    if not -size <= at < size:
-        raise IndexError(f"index {at} is out of range")
-    return at % size
+from reference_impl.nn.parameter_containers import pairs_of, position
 
 
 class _Modules(Module):
@@ -37,15 +27,15 @@ class _Modules(Module):
         modules = list(self._modules.values())
         if isinstance(at, slice):
             return self._of(dict(list(self._modules.items())[at]))
-        return modules[_index(at, len(modules))]
+        return modules[position(at, len(modules))]
 
     def __setitem__(self, at: int, module: Module) -> None:
         names = list(self._modules)
-        self.add_module(names[_index(at, len(names))], module)
+        self.add_module(names[position(at, len(names))], module)
 
     def __delitem__(self, at: Any) -> None:
         kept = list(self._modules.values())
-        del kept[at]
+        del kept[at if isinstance(at, slice) else position(at, len(kept))]
         self._put(kept)
 
     def __dir__(self) -> list[str]:
@@ -102,17 +92,21 @@ class Sequential(_Modules):
 
     def insert(self, index: int, module: Module) -> Self:
         """Insert a module before the one at ``index``; return the container."""
+        if not isinstance(module, Module):
+            raise AssertionError(f"module should be of type: {Module}")
         if not -len(self) <= index <= len(self):
             raise IndexError(f"Index out of range: {index}")
-        self._insert(index, module)
+        at = index % len(self) if index < 0 else index
+        for later in range(len(self), at, -1):  # NB: so modules with other names than numbers are refused
+            self._modules[str(later)] = self._modules[str(later - 1)]
+        self._modules[str(at)] = module
         return self
 
+    def __iadd__(self, other: Any) -> Self:
+        return self.extend(_need_sequential(other))
+
     def __add__(self, other: Any) -> Any:
-        if not isinstance(other, Sequential):
-            raise ValueError(
-                f"add operator supports only objects of Sequential class, but {type(other)} is given."
-            )
-        return super().__add__(other)
+        return super().__add__(_need_sequential(other))
 
     def __mul__(self, times: int) -> Any:
         if not isinstance(times, int):
@@ -127,14 +121,22 @@ class Sequential(_Modules):
         self._put([*(self * times)])
         return self
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, input: Any) -> Any:
         for module in self._modules.values():
-            x = module(x)
-        return x
+            input = module(input)
+        return input
 
     @classmethod
     def _of(cls, modules: dict[str, Module]) -> Any:
         return cls(modules)
+
+
+def _need_sequential(other: Any) -> Sequential:
+    if not isinstance(other, Sequential):
+        raise ValueError(
+            f"add operator supports only objects of Sequential class, but {type(other)} is given."
+        )
+    return other
 
 
 class ModuleList(_Modules):
@@ -158,9 +160,9 @@ class ModuleList(_Modules):
             else:
                 runs.append((at, at, text))
         if not runs:
-            return "ModuleList()"
+            return f"{self._get_name()}()"
         shown = [f"({a}): {t}" if a == b else f"({a}-{b}): {b - a + 1} x {t}" for a, b, t in runs]
-        return "ModuleList(\n  " + "\n  ".join(line.replace("\n", "\n  ") for line in shown) + "\n)"
+        return f"{self._get_name()}(\n  " + "\n  ".join(line.replace("\n", "\n  ") for line in shown) + "\n)"
 
     @classmethod
     def _of(cls, modules: dict[str, Module]) -> Any:
@@ -189,7 +191,7 @@ class ModuleDict(Module):
 
     def update(self, modules: Any) -> None:
         """Add the modules of a mapping, or of pairs of names and modules."""
-        for name, module in modules.items() if hasattr(modules, "items") else modules:
+        for name, module in pairs_of("ModuleDict", modules):
             self.add_module(name, module)
 
     def pop(self, key: str) -> Module:
@@ -219,119 +221,3 @@ class ModuleDict(Module):
     def items(self) -> Iterable[tuple[str, Module]]:
         """Names and modules."""
         return self._modules.items()
-
-
-_OLD = {"float32": "FloatTensor", "float64": "DoubleTensor", "float16": "HalfTensor"}
-
-
-def _shown(named: Iterable[tuple[str, Any]], old: bool) -> list[str]:
-    """A line for each parameter, with its dtype or the old name of its type."""
-    lines = []
-    for name, x in named:
-        kind = f"torch.{_OLD.get(x.dtype.name, 'Tensor')}" if old else repr(x.dtype)
-        lines.append(f"  ({name}): Parameter containing: [{kind} of size {'x'.join(map(str, x.shape))}]")
-    return lines
-
-
-class ParameterList(Module):
-    """A list of registered parameters."""
-
-    def __repr__(self) -> str:
-        lines = _shown(self._parameters.items(), False)
-        return "ParameterList(\n  " + "\n  ".join(lines) + "\n)" if lines else "ParameterList()"
-
-    def __init__(self, values: Iterable[Any] = ()) -> None:
-        super().__init__()
-        for value in values:
-            self.append(value)
-
-    def append(self, value: Any) -> ParameterList:
-        """Append a parameter; a tensor becomes one."""
-        self.register_parameter(str(len(self)), value if isinstance(value, Parameter) else Parameter(value))
-        return self
-
-    def __getitem__(self, at: int) -> Parameter:
-        return list(self._parameters.values())[_index(at, len(self))]
-
-    def __setitem__(self, at: int, value: Any) -> None:
-        at = _index(at, len(self))
-        self.register_parameter(str(at), value if isinstance(value, Parameter) else Parameter(value))
-
-    def extend(self, values: Iterable[Any]) -> ParameterList:
-        """Append all of ``values``."""
-        for value in values:
-            self.append(value)
-        return self
-
-    def __len__(self) -> int:
-        return len(self._parameters)
-
-    def __iter__(self) -> Iterator[Parameter]:
-        return iter(self._parameters.values())
-
-
-class ParameterDict(Module):
-    """A dict of registered parameters."""
-
-    def __repr__(self) -> str:
-        return "ParameterDict(" + "\n".join(_shown(self._parameters.items(), True)) + ")"
-
-    def __init__(self, parameters: Any = None) -> None:
-        super().__init__()
-        if parameters is not None:
-            self.update(parameters)
-
-    def __delitem__(self, name: str) -> None:
-        del self._parameters[name]
-
-    def __getitem__(self, name: str) -> Parameter:
-        if name not in self._parameters:
-            raise AttributeError(f"'ParameterDict' object has no attribute '{name}'")
-        return self._parameters[name]
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        self.register_parameter(name, value if isinstance(value, Parameter) else Parameter(value))
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._parameters
-
-    def __len__(self) -> int:
-        return len(self._parameters)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._parameters)
-
-    def keys(self) -> Iterable[str]:
-        """The names."""
-        return self._parameters.keys()
-
-    def values(self) -> Iterable[Parameter]:
-        """The parameters."""
-        return self._parameters.values()
-
-    def items(self) -> Iterable[tuple[str, Parameter]]:
-        """Names and parameters."""
-        return self._parameters.items()
-
-    def update(self, parameters: Any) -> None:
-        """Add the parameters of a mapping, those of a plain one by their names' order, or of pairs."""
-        if isinstance(parameters, (OrderedDict, ParameterDict)):
-            pairs = parameters.items()
-        else:
-            pairs = sorted(parameters.items()) if isinstance(parameters, Mapping) else parameters
-        for name, value in pairs:
-            self[name] = value
-
-    def get(self, key: str, default: Any = None) -> Any:
-        """Return a parameter by its name, or the default."""
-        return self._parameters.get(key, default)
-
-    def pop(self, key: str) -> Parameter:
-        """Remove a parameter and return it."""
-        value = self[key]
-        del self[key]
-        return value
-
-    def clear(self) -> None:
-        """Remove all parameters."""
-        self._parameters.clear()

@@ -8,31 +8,43 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from reference_impl.base.device import device
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
-from reference_impl.core.access import grad_of
 from reference_impl.core.hooks import RemovableHandle, attach
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.missing import refuse_name
 from reference_impl.nn.backward_hooks import HOOKS, Watch, hook_last_node, need_one_kind
-from reference_impl.nn.forward_hooks import after, attach_around, before, need_mode
+from reference_impl.nn.forward_hooks import after, after_failure, before, flagged, need_mode
+from reference_impl.nn.global_hooks import all_hooks, as_registered
+from reference_impl.nn.moving import Moving
 from reference_impl.nn.parameter import Buffer, Parameter, clear_grads
 from reference_impl.nn.parts import Parts
-from reference_impl.nn.registration import need_float, need_name, note_buffer, refuse_as_property, type_name
+from reference_impl.nn.registration import (
+    need_name,
+    need_no_arguments,
+    note_buffer,
+    refuse_as_property,
+    type_name,
+)
 from reference_impl.nn.state import STATE_HOOKS, Stateful
 
 _OWN = ("_parameters", "_buffers", "_modules")
 
 
-class Module(Parts, Stateful):
+class Module(Parts, Moving, Stateful):
     """Base class of layers; parameters, buffers and modules are registered by assignment."""
 
     training: bool
+    dump_patches = False
+    call_super_init = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if not self.call_super_init:
+            need_no_arguments(self, args, kwargs)
         own: dict[str, Any] = {name: {} for name in (*_OWN, *HOOKS, *STATE_HOOKS)}
         self.__dict__.update(own | {"training": True, "_non_persistent_buffers_set": set()})
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the result of a call; subclasses define it."""
@@ -41,16 +53,22 @@ class Module(Parts, Stateful):
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._forward_pre_hooks:
-            args, kwargs = before(self, args, kwargs)
+        backward = all_hooks(self, "_backward_hooks"), all_hooks(self, "_backward_pre_hooks")
         watch = None
-        if self._backward_hooks or self._backward_pre_hooks:
-            watch = Watch(self, [*self._backward_hooks.values()], [*self._backward_pre_hooks.values()])
-            args = watch.arguments(args)
-        result = self.forward(*args, **kwargs)
-        if self._forward_hooks:
-            result = after(self, args, kwargs, result)
-        hook_last_node(self, args, result)
+        try:
+            if hooks := all_hooks(self, "_forward_pre_hooks"):
+                args, kwargs = before(self, hooks, args, kwargs)
+            if any(backward):
+                watch = Watch(self, *backward)
+                args = watch.arguments(args)
+            result = self.forward(*args, **kwargs)
+        except Exception:
+            after_failure(self, all_hooks(self, "_forward_hooks"), args, kwargs)
+            raise
+        if hooks := all_hooks(self, "_forward_hooks"):
+            result = after(self, hooks, args, kwargs, result)
+        if hooks := all_hooks(self, "_last_node_hooks"):
+            hook_last_node(self, hooks, args, result)
         return result if watch is None else watch.result(result)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -77,9 +95,15 @@ class Module(Parts, Stateful):
             raise AttributeError(f"cannot assign {what} before Module.__init__() call")
         if name in self._parameters and value is not None and not isinstance(value, Parameter):
             refuse_by("nn/only-a-parameter-takes-its-place", name=name, type=type_name(value))
+        if kind == "_modules" and not (value is None or isinstance(value, Module)):
+            raise TypeError(
+                f"cannot assign '{type_name(value)}' as child module '{name}' "
+                "(torch.nn.Module or None expected)"
+            )
         self.__dict__.pop(name, None)
         if kind == "_buffers":
             note_buffer(self, name, value)
+        value = as_registered(kind, self, name, value)
         for other in _OWN:
             if other != kind:
                 self.__dict__[other].pop(name, None)
@@ -110,7 +134,7 @@ class Module(Parts, Stateful):
         if not (param is None or isinstance(param, Parameter)):
             given = {"case": "registered", "name": name, "type": type_name(param)}
             refuse_by("nn/only-a-parameter-takes-its-place", **given)
-        self._parameters[name] = param
+        self._parameters[name] = as_registered("_parameters", self, name, param)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Register a tensor that belongs to the state and is not trained."""
@@ -120,7 +144,7 @@ class Module(Parts, Stateful):
                 f"cannot assign '{type_name(tensor)}' object to buffer '{name}' (torch Tensor or "
                 "None required)"
             )
-        self._buffers[name] = tensor
+        self._buffers[name] = as_registered("_buffers", self, name, tensor)
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(
             name
         )
@@ -130,33 +154,43 @@ class Module(Parts, Stateful):
         if not (module is None or isinstance(module, Module)):
             raise TypeError(f"{type_name(module)} is not a Module subclass")
         need_name(self, "module", name)
-        self._modules[name] = module
+        self._modules[name] = as_registered("_modules", self, name, module)
 
     register_module = add_module
 
     def register_forward_hook(
-        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False, **more: Any
+        self,
+        hook: Callable[..., Any],
+        *,
+        prepend: bool = False,
+        with_kwargs: bool = False,
+        always_call: bool = False,
     ) -> RemovableHandle:
-        """Call ``hook(module, args, result)`` after `forward`; it may replace the result."""
-        return attach_around(self._forward_hooks, hook, prepend, with_kwargs, **more)
+        """Call ``hook(module, args, result)`` after `forward`; it may replace the result.
+
+        With ``always_call`` it is called where `forward` or another hook fails, too.
+        """
+        return attach(self._forward_hooks, flagged(hook, with_kwargs, always_call), prepend)
 
     def register_forward_pre_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
     ) -> RemovableHandle:
         """Call ``hook(module, args)`` before `forward`; it may replace the arguments."""
-        return attach_around(self._forward_pre_hooks, hook, prepend, with_kwargs)
+        return attach(self._forward_pre_hooks, flagged(hook, with_kwargs), prepend)
 
-    def register_full_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+    def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call ``hook(module, grad_inputs, grad_outputs)`` in backward."""
-        return attach(need_one_kind(self._backward_hooks, self._last_node_hooks), hook)
+        return attach(need_one_kind(self._backward_hooks, self._last_node_hooks), hook, prepend)
 
     def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(module, grad_inputs, grad_outputs)`` of the last node of the result alone."""
         return attach(need_one_kind(self._last_node_hooks, self._backward_hooks), hook)
 
-    def register_full_backward_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+    def register_full_backward_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
         """Call ``hook(module, grad_outputs)`` in backward, before the module's own."""
-        return attach(self._backward_pre_hooks, hook)
+        return attach(self._backward_pre_hooks, hook, prepend)
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """Iterate over direct children with their names, each once."""
@@ -170,25 +204,31 @@ class Module(Parts, Stateful):
         """Iterate over direct children."""
         return (module for _, module in self.named_children())
 
-    def named_modules(self, memo: set[int] | None = None, prefix: str = "") -> Iterator[tuple[str, Module]]:
+    def named_modules(
+        self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Module]]:
         """Iterate over the module and its descendants with their dotted names, each once."""
         memo = set() if memo is None else memo
-        if id(self) in memo:
+        if self in memo:
             return
-        memo.add(id(self))
+        if remove_duplicate:
+            memo.add(self)
         yield prefix, self
         for name, module in self._modules.items():
             if module is not None:
-                yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name)
+                yield from module.named_modules(
+                    memo, f"{prefix}.{name}" if prefix else name, remove_duplicate
+                )
 
-    def modules(self) -> Iterator[Module]:
+    def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
         """Iterate over the module and its descendants."""
-        return (module for _, module in self.named_modules())
+        return (module for _, module in self.named_modules(remove_duplicate=remove_duplicate))
 
     def _named(self, kind: str, prefix: str, recurse: bool, once: bool = True) -> Iterator[tuple[str, Any]]:
         seen: set[int] = set()
-        for at, module in self.named_modules(prefix=prefix) if recurse else [(prefix, self)]:
-            for name, tensor in module.__dict__[kind].items():
+        within = self.named_modules(prefix=prefix, remove_duplicate=once) if recurse else [(prefix, self)]
+        for at, module in within:
+            for name, tensor in getattr(module, kind).items():
                 if tensor is not None and not (once and id(tensor) in seen):
                     seen.add(id(tensor))
                     yield f"{at}.{name}" if at else name, tensor
@@ -203,9 +243,11 @@ class Module(Parts, Stateful):
         """Iterate over all parameters."""
         return (parameter for _, parameter in self.named_parameters(recurse=recurse))
 
-    def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Tensor]]:
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
         """Iterate over all buffers with their dotted names."""
-        return self._named("_buffers", prefix, recurse)
+        return self._named("_buffers", prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         """Iterate over all buffers."""
@@ -246,61 +288,8 @@ class Module(Parts, Stateful):
         """Clear the gradients, or fill them with zeros."""
         clear_grads(self.parameters(), set_to_none)
 
-    def _swap(self, change: Callable[[Tensor], Tensor]) -> Module:
-        """Replace the data of every tensor; parameters stay the same leaves."""
-        for module in self.modules():
-            for name, parameter in module._parameters.items():
-                if parameter is not None and not by("nn/to-swaps-data"):
-                    module._parameters[name] = Parameter(change(parameter.data), parameter.requires_grad)
-                elif parameter is not None:
-                    parameter.data = change(parameter.data)
-                    if (grad := grad_of(parameter)) is not None:
-                        grad.data = change(grad.data)
-            for name, buffer in module._buffers.items():
-                if buffer is not None:
-                    module._buffers[name] = change(buffer)
-        return self
-
-    def to(self, *wanted: Any, **more: Any) -> Module:
-        """Move all tensors to a device, and cast floating-point ones to a dtype."""
-        need_float(*wanted, *more.values())
-
-        def change(x: Tensor) -> Tensor:
-            given = more if x.ndim in (4, 5) else {n: v for n, v in more.items() if n != "memory_format"}
-            if x.is_floating_point() or x.is_complex():
-                return x.to(*wanted, **given)
-            there = [value for value in (*wanted, *given.values()) if isinstance(value, (str, device))]
-            return x.to(there[0]) if there else x
-
-        return self._swap(change)
-
-    def double(self) -> Module:
-        """Cast floating-point tensors to float64."""
-        return self._swap(lambda x: x.double() if x.is_floating_point() else x)
-
-    def float(self) -> Module:
-        """Cast floating-point tensors to float32."""
-        return self._swap(lambda x: x.float() if x.is_floating_point() else x)
-
-    def half(self) -> Module:
-        """Cast floating-point tensors to float16."""
-        return self._swap(lambda x: x.half() if x.is_floating_point() else x)
-
-    def bfloat16(self) -> Module:
-        """Cast floating-point tensors to bfloat16."""
-        return self._swap(lambda x: x.bfloat16() if x.is_floating_point() else x)
-
-    def type(self, dtype: Any) -> Module:
-        """Cast all tensors to a dtype, or a tensor type by its name."""
-        return self._swap(lambda x: x.type(dtype))
-
-    def cpu(self) -> Module:
-        """Move all tensors to the CPU."""
-        return self._swap(lambda x: x.cpu())
-
-    def cuda(self, index: Any = None) -> Module:
-        """Move all tensors to a CUDA device."""
-        return self._swap(lambda x: x.cuda(index))
+    def _get_name(self) -> str:
+        return type(self).__name__
 
     def extra_repr(self) -> str:
         """The module's own part of the repr."""
@@ -308,7 +297,11 @@ class Module(Parts, Stateful):
 
     def __repr__(self) -> str:
         lines = [f"({name}): " + repr(module).replace("\n", "\n  ") for name, module in self._modules.items()]
-        if not lines:
-            return f"{type(self).__name__}({self.extra_repr()})"
-        inner = [self.extra_repr(), *lines] if self.extra_repr() else lines
-        return f"{type(self).__name__}(\n  " + "\n  ".join(inner) + "\n)"
+        extra = self.extra_repr().split("\n") if self.extra_repr() else []
+        if not lines and len(extra) < 2:
+            return f"{self._get_name()}({''.join(extra)})"
+        return f"{self._get_name()}(\n  " + "\n  ".join([*extra, *lines]) + "\n)"
+
+    def __dir__(self) -> list[str]:
+        own = [name for kind in _OWN for name in getattr(self, kind)]
+        return sorted(name for name in [*super().__dir__(), *own] if not name[0].isdigit())

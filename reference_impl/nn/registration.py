@@ -1,10 +1,9 @@
-"""Refusals of modules: names and values to register, dtypes to be cast to."""
+"""Refusals of modules: names and values to register, arguments."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from reference_impl.base.dtypes import dtype
 from reference_impl.base.not_modelled import NotModelled
 from reference_impl.core.tensor import Tensor
 from reference_impl.nn.parameter import Buffer
@@ -44,13 +43,13 @@ def note_buffer(module: Any, name: str, value: Any) -> None:
         )
 
 
-def need_float(*wanted: Any) -> None:
-    """Refuse dtypes that parameters cannot have."""
-    for asked in wanted:
-        if isinstance(asked, dtype) and not (asked.is_floating_point or asked.is_complex):
-            raise TypeError(
-                f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={asked}"
-            )
+def need_no_arguments(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Refuse arguments to the initialiser of all modules, which takes none."""
+    called = f"{type(module).__name__}.__init__()"
+    if kwargs:
+        raise TypeError(f"{called} got an unexpected keyword argument '{next(iter(kwargs))}'")
+    if args:
+        raise TypeError(f"{called} takes 1 positional argument but {len(args) + 1} were given")
 
 
 def refuse_as_property(module: Any, name: str) -> None:

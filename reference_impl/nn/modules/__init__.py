@@ -3,6 +3,7 @@
 from reference_impl import nn
 from reference_impl.namespace.addresses import give_addresses
 from reference_impl.namespace.missing import loading
+from reference_impl.nn import global_hooks
 from reference_impl.nn.module import Module
 from reference_impl.nn.modules import batchnorm, conv, loss
 from reference_impl.nn.window_functions import for_each
@@ -42,6 +43,8 @@ FILES = {
 """PyTorch's files, and what they define."""
 
 give_addresses(__name__, FILES, nn)
+for _name in global_hooks.PUBLIC:
+    setattr(module, _name, getattr(global_hooks, _name))  # type: ignore[name-defined]  # noqa: F821
 for _name, _ndim in (("_single", 1), ("_pair", 2), ("_triple", 3), ("_quadruple", 4)):
     setattr(utils, _name, lambda value, _ndim=_ndim: for_each(value, _ndim))  # type: ignore[name-defined]  # noqa: F821
 

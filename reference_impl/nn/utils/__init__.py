@@ -35,6 +35,7 @@ def clip_grad_norm_(
 
 def _scale(grads: list[Tensor], total: Tensor, max_norm: float) -> None:
     """Scale gradients whose joint norm is ``total``."""
+    max_norm = float(max_norm)
     scale = total.add(1e-6).reciprocal().mul(max_norm).clamp_max(1.0)
     if not all(g.is_cpu for g in grads) and share_memory(grads):
         raise UnspecifiedOrder("memory is clipped twice")
@@ -111,9 +112,12 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     """Set the data of parameters from a vector, as `parameters_to_vector` laid it out."""
+    if not isinstance(vec, Tensor):
+        raise TypeError(f"expected torch.Tensor, but got: {type(vec).__name__}")
     at = 0
     for x in parameters:
-        x.data = vec.narrow(0, at, x.numel()).view(tuple(x.shape)).data
+        part: Tensor = vec[at : at + x.numel()]  # type: ignore[index]
+        x.data = part.view(tuple(x.shape)).data
         at += x.numel()
 
 

@@ -16,6 +16,8 @@ from reference_impl.nn.containers import ModuleDict, ModuleList
 from reference_impl.nn.module import Module
 from reference_impl.nn.parameter import Parameter
 
+_WANTED = "'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...)."
+
 
 @contextmanager
 def cached() -> Iterator[None]:
@@ -47,19 +49,31 @@ class ParametrizationList(ModuleList):
                         new = module.right_inverse(new)
                     except NotImplementedError:
                         continue
+        if not isinstance(new, (Tensor, Sequence)):
+            raise ValueError(f"{_WANTED} Got {type(new).__name__}")
         self.is_tensor = isinstance(new, Tensor)
-        self.ntensors = 1 if self.is_tensor else len(new)
-        if self.is_tensor:
+        self.ntensors = 1 if isinstance(new, Tensor) else len(new)
+        was, shape = original.dtype, original.shape
+        if isinstance(new, Tensor):
+            if new.dtype != was:
+                raise ValueError(
+                    f"When `right_inverse` outputs one tensor, it may not change the dtype.\noriginal.dtype: "
+                    f"{was}\nright_inverse(original).dtype: {new.dtype}"
+                )
             with no_grad():
                 _set(original, new)
             _register(self, "original", original)
         else:
             for at, part in enumerate(new):
+                if not isinstance(part, Tensor):
+                    raise ValueError(
+                        f"{_WANTED} Got element {at} of the sequence with type {type(part).__name__}."
+                    )
                 kept = Parameter(part, original.requires_grad) if isinstance(original, Parameter) else part
                 kept.requires_grad_(original.requires_grad)
                 _register(self, f"original{at}", kept)
         if not unsafe:
-            _same_form(self(), original)
+            _same_form(self(), was, shape)
 
     def right_inverse(self, value: Any) -> None:
         """Set what the tensor is computed from, so that it becomes ``value``."""
@@ -70,8 +84,36 @@ class ParametrizationList(ModuleList):
                         f"parametrization {type(module).__name__} does not implement right_inverse."
                     )
                 value = module.right_inverse(value)
-            for own, new in zip(self.originals(), [value] if self.is_tensor else value, strict=True):
+            for own, new in zip(self.originals(), self._checked(value), strict=True):
                 _set(own, new)
+
+    def _checked(self, value: Any) -> Sequence[Tensor]:
+        """Return what a `right_inverse` gave, as many as there are originals; refuse what cannot be set."""
+        if self.is_tensor:
+            if not isinstance(value, Tensor):
+                raise ValueError(f"`right_inverse` should return a tensor. Got {type(value).__name__}")
+            if value.dtype != self.original.dtype:
+                raise ValueError(
+                    f"The tensor returned by `right_inverse` has dtype {value.dtype} while `original` has "
+                    f"dtype {self.original.dtype}"
+                )
+            return [value]
+        if not isinstance(value, Sequence):
+            raise ValueError(
+                f"'right_inverse' must return a sequence of tensors. Got {type(value).__name__}."
+            )
+        if len(value) != self.ntensors:
+            raise ValueError(
+                f"'right_inverse' must return a sequence of tensors of length {self.ntensors}. Got a "
+                f"sequence of length {len(value)}."
+            )
+        for at, (own, new) in enumerate(zip(self.originals(), value, strict=True)):
+            if own.dtype != new.dtype:
+                raise ValueError(
+                    f"Tensor {at} returned by `right_inverse` has dtype {new.dtype} while `original{at}` has "
+                    f"dtype {own.dtype}"
+                )
+        return value
 
     def originals(self) -> list[Tensor]:
         """Return what the tensor is computed from."""
@@ -93,14 +135,43 @@ def _set(x: Tensor, value: Tensor) -> None:
         x.set_(value)
 
 
-def _same_form(x: Any, original: Tensor) -> None:
+def _same_form(x: Any, dtype: Any, shape: Any) -> None:
     if not isinstance(x, Tensor):
         raise ValueError(f"A parametrization must return a tensor. Got {type(x).__name__}.")
-    for what, is_, was in (("dtype", x.dtype, original.dtype), ("shape", x.shape, original.shape)):
+    for what, is_, was in (("dtype", x.dtype, dtype), ("shape", x.shape, shape)):
         if is_ != was:
             raise ValueError(
                 f"Registering a parametrization may not change the {what} of the tensor, unless `unsafe` "
                 f"flag is enabled.\nunparametrized {what}: {was}\nparametrized {what}: {is_}"
+            )
+
+
+def _same_form_beside(x: Any, value: Tensor, name: str) -> None:
+    """Refuse what a further parametrization makes of a value, if it is of another form."""
+    if not isinstance(x, Tensor):
+        raise ValueError(f"A parametrization must return a tensor. Got {type(x).__name__}.")
+    for what, is_, was in (("dtype", x.dtype, value.dtype), ("shape", x.shape, value.shape)):
+        if is_ != was:
+            raise ValueError(
+                f"Registering a parametrization may not change the {what} of the tensor, unless the `unsafe` "
+                f"flag is enabled.\nmodule.{name}.{what}: {was}\nparametrization(module.{name}).{what}: {is_}"
+            )
+
+
+def _same_form_back(parametrization: Any, x: Tensor, value: Tensor, name: str) -> None:
+    """Refuse a `right_inverse` that gives something of another form."""
+    try:
+        back = parametrization.right_inverse(x)
+    except NotImplementedError:
+        return
+    if not isinstance(back, Tensor):
+        raise ValueError(f"parametrization.right_inverse must return a tensor. Got: {type(back).__name__}")
+    for what, is_, was in (("dtype", back.dtype, value.dtype), ("shape", back.shape, value.shape)):
+        if is_ != was:
+            raise ValueError(
+                f"The tensor returned by parametrization.right_inverse must have the same {what} as "
+                f"module.{name}, unless the `unsafe` flag is enabled.\nmodule.{name}.{what}: {was}\n"
+                f"returned {what}: {is_}"
             )
 
 
@@ -139,10 +210,11 @@ def register_parametrization(
         if not unsafe:
             value = getattr(module, tensor_name)
             made = parametrization(value)
-            _same_form(made, value)
+            _same_form_beside(made, value, tensor_name)
             if hasattr(parametrization, "right_inverse"):
-                _same_form(parametrization.right_inverse(made), value)
+                _same_form_back(parametrization, made, value, tensor_name)
         many.append(parametrization)
+        many.unsafe |= unsafe
         return module
     if tensor_name not in module._parameters and tensor_name not in module._buffers:
         raise ValueError(
@@ -154,7 +226,8 @@ def register_parametrization(
     delattr(module, tensor_name)
     if not is_parametrized(module):
         kind = type(module)
-        module.__class__ = type(f"Parametrized{kind.__name__}", (kind,), {"__deepcopy__": _deepcopied})
+        own = {"__deepcopy__": _deepcopied, "__getstate__": _refused_state}
+        module.__class__ = type(f"Parametrized{kind.__name__}", (kind,), own)
         module.parametrizations = ModuleDict()
     setattr(type(module), tensor_name, _property(tensor_name))
     module.parametrizations[tensor_name] = parametrizations
@@ -166,6 +239,19 @@ def _deepcopied(self: Any, memo: dict[int, Any]) -> Any:
         memo[id(self)] = made = self.__new__(type(self))
         made.__dict__ = copy.deepcopy(self.__dict__, memo)
     return memo[id(self)]
+
+
+def _refused_state(self: Any) -> Any:
+    raise RuntimeError(
+        "Serialization of parametrized modules is only supported through state_dict(). See:\n"
+        "https://pytorch.org/tutorials/beginner/saving_loading_models.html"
+        "#saving-loading-a-general-checkpoint-for-inference-and-or-resuming-training"
+    )
+
+
+def type_before_parametrizations(module: Module) -> type:
+    """Return the class that a module had before it had parametrizations."""
+    return type(module).__bases__[0] if is_parametrized(module) else type(module)
 
 
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
