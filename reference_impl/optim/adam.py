@@ -10,6 +10,7 @@ from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.factories import zeros_like
 from reference_impl.optim.per_parameter import PerParameter, check_betas, require
+from reference_impl.optim.settings import check_rate
 
 
 class Adam(PerParameter):
@@ -31,8 +32,13 @@ class Adam(PerParameter):
         decoupled_weight_decay: bool = False,
         **how: Any,
     ) -> None:
-        require(eps >= 0, f"Invalid epsilon value: {eps}")
+        together = how.get("foreach") and not how.get("capturable")
+        if isinstance(lr, Tensor) and together:
+            raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
+        check_rate(lr)
+        require(0.0 <= eps, f"Invalid epsilon value: {eps}")
         check_betas(betas)
+        betas = _alike(betas, bool(together))
         settings = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad}
         settings |= {"maximize": maximize, "decoupled_weight_decay": decoupled_weight_decay}
         super().__init__(params, settings, how)
@@ -57,9 +63,26 @@ class Adam(PerParameter):
         if group["amsgrad"]:
             largest = state["max_exp_avg_sq"]
             largest = largest.view_as_real() if largest.is_complex() else largest
-            square = largest.copy_(largest.maximum(square))
+            older = largest.clone() if group["differentiable"] else largest
+            square = largest.copy_(older.maximum(square))
         size = square.sqrt().div_scalar((1 - second**self.count) ** 0.5).add_(group["eps"])
+        # NB: what is recorded saves the mean, which the next step writes to.
+        mean = mean.clone() if group["differentiable"] else mean
         x.addcdiv_(mean, size, value=-group["lr"] / (1 - first**self.count))
+
+
+def _alike(betas: tuple[Any, Any], together: bool) -> tuple[Any, Any]:
+    """Return the rates of both means as numbers or as tensors without dimensions; refuse a mixture."""
+    if not any(isinstance(betas[0], kind) and isinstance(betas[1], kind) for kind in (float, Tensor)):
+        raise ValueError("betas must be either both floats or both Tensors")
+    for at, beta in enumerate(betas[:2]):
+        if isinstance(beta, Tensor):
+            if together:
+                raise ValueError(
+                    f"betas[{at}] as a Tensor is not supported for capturable=False and foreach=True"
+                )
+            require(beta.numel() == 1, f"Tensor betas[{at}] must be 1-element")
+    return tuple(beta.squeeze() if isinstance(beta, Tensor) else beta for beta in betas)
 
 
 def _spoken(x: Tensor) -> str:

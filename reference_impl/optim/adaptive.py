@@ -112,6 +112,7 @@ class Adadelta(PerParameter):
     """The gradient times the ratio of a running mean of steps to one of gradients (Zeiler 2012)."""
 
     order = ("lr", "rho", "eps", "weight_decay", "maximize", "capturable", "foreach", "differentiable")
+    capturing_devices = 4
 
     def __init__(
         self,
@@ -171,7 +172,8 @@ class Adamax(PerParameter):
         first, second = group["betas"]
         mean, largest = state["exp_avg"], state["exp_inf"]
         mean.lerp_(g, 1 - first)
-        largest.copy_(largest.mul(second).maximum(g.abs().add(group["eps"])))
+        largest.mul_(second)
+        largest.copy_(largest.maximum(g.abs().add(group["eps"])))
         x.addcdiv_(mean, largest, value=-group["lr"] / (1 - first**self.count))
 
 
@@ -180,6 +182,7 @@ class NAdam(PerParameter):
 
     order = ("lr", "betas", "eps", "weight_decay", "momentum_decay", "decoupled_weight_decay",
              "maximize", "foreach", "capturable", "differentiable")  # fmt: skip
+    captured = "params, mu_products and state_steps"
 
     def __init__(
         self,
@@ -214,8 +217,14 @@ class NAdam(PerParameter):
         mean.lerp_(g, 1 - first)
         square.mul_(second).addcmul_(g, g, value=1 - second)
         size = square.div(1 - second**step).sqrt().add(group["eps"])
-        x.addcdiv_(g, size, value=-rate * (1 - share) / (1 - product))
-        x.addcdiv_(mean, size, value=-rate * next_share / (1 - product * next_share))
+        by_gradient = -rate * (1 - share) / (1 - product)
+        by_mean = -rate * next_share / (1 - product * next_share)
+        if group["differentiable"]:  # what is recorded saves the mean, which the next step writes to
+            x.addcdiv_(g.mul_scalar(by_gradient), size)
+            x.addcdiv_(mean.mul_scalar(by_mean), size)
+        else:
+            x.addcdiv_(g, size, value=by_gradient)
+            x.addcdiv_(mean, size, value=by_mean)
 
 
 class RAdam(PerParameter):
@@ -283,9 +292,10 @@ class Rprop(PerParameter):
 
     def one(self, x: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         (less, more), (least, most) = group["etas"], group["step_sizes"]
-        sign = g.mul(state["prev"]).sign()
-        factor = sign.ne(1).to(g.dtype).mul(1 - more).add(more)
-        factor = factor.masked_fill(sign.eq(-1), less).masked_fill(sign.eq(0), 1)
+        before = state["prev"].clone() if group["differentiable"] else state["prev"]
+        sign = g.mul(before).sign()
+        factor = sign.masked_fill(sign.eq(1), more).masked_fill(sign.eq(-1), less)
+        factor = factor.masked_fill(sign.eq(0), 1)
         state["step_size"].mul_(factor).clamp_(least, most)
         g = g.masked_fill(sign.eq(-1), 0)
         x.addcmul_(g.sign(), state["step_size"], value=-1)

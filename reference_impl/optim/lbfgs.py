@@ -11,9 +11,12 @@ from reference_impl.base.rules import by
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace import composite
 from reference_impl.optim.optimizer import Optimizer
+from reference_impl.optim.settings import with_numbers
 
 Phi = Callable[[float], tuple[float, Tensor, Tensor]]
 """The loss at a distance along the direction, with the gradient and its part along the direction."""
+_KNOWN = ("d", "t", "old_dirs", "old_stps", "ro", "H_diag", "prev_flat_grad", "prev_loss")
+"""The names of that which a step leaves for the next one, unless it was refused."""
 
 
 class LBFGS(Optimizer):
@@ -48,7 +51,7 @@ class LBFGS(Optimizer):
         """Take up to ``max_iter`` steps; ``closure`` clears the gradients and computes loss and gradients."""
         if closure is None:
             raise TypeError("LBFGS.step() missing 1 required positional argument: 'closure'")
-        closure, group = enable_grad()(closure), self.param_groups[0]
+        closure, group = enable_grad()(closure), with_numbers(self.param_groups[0])
         state = self.state.setdefault(self._params[0], {})
         state.setdefault("func_evals", 0)
         state.setdefault("n_iter", 0)
@@ -57,13 +60,17 @@ class LBFGS(Optimizer):
         state["func_evals"] += 1
         if float(g.abs().max()) <= group["tolerance_grad"]:
             return first
+        known = {name: state.get(name) for name in _KNOWN}
         for n in range(1, group["max_iter"] + 1):
             state["n_iter"] += 1
-            direction = self._direction(g, state, group["history_size"])
-            state["prev_flat_grad"], before = g.clone(), loss
-            length = group["lr"] * (min(1.0, 1.0 / float(g.abs().sum())) if state["n_iter"] == 1 else 1.0)
+            direction = self._direction(g, state, known, group["history_size"])
+            before, kept = loss, known["prev_flat_grad"]
+            known["prev_flat_grad"] = g.clone() if kept is None else kept.copy_(g)
+            length = group["lr"]
+            if state["n_iter"] == 1:
+                length *= min(1.0, 1.0 / float(g.abs().sum()))
             slope = float(g.dot(direction))
-            state |= {"d": direction, "t": length, "prev_loss": before}
+            known |= {"d": direction, "t": length, "prev_loss": before}
             if slope > -group["tolerance_change"]:
                 break
             counted, last = 0, n == group["max_iter"]
@@ -71,7 +78,7 @@ class LBFGS(Optimizer):
                 phi = self._along(direction, closure)
                 limit = group["max_eval"] - evaluated
                 loss, g, length, counted = self._searched(phi, length, direction, (loss, g, slope), limit)
-                state["t"] = length
+                known["t"] = length
                 self._move(direction, length)
             else:
                 self._move(direction, length)
@@ -87,6 +94,7 @@ class LBFGS(Optimizer):
                 or abs(loss - before) < group["tolerance_change"]
             ):
                 break
+        state |= known
         return first
 
     def _gradient(self) -> Tensor:
@@ -100,26 +108,26 @@ class LBFGS(Optimizer):
             x.add_(direction.narrow(0, start, x.numel()).view_as(x), alpha=length)
             start += x.numel()
 
-    def _direction(self, g: Tensor, state: dict[str, Any], size: int) -> Tensor:
+    def _direction(self, g: Tensor, state: dict[str, Any], known: dict[str, Any], size: int) -> Tensor:
         """Minus the gradient times an estimate of the inverse Hessian, by the two-loop recursion."""
         if state["n_iter"] == 1 or not by("optim/updates-by-its-algorithm"):
-            state |= {"old_dirs": [], "old_stps": [], "ro": [], "H_diag": 1.0}
+            known |= {"old_dirs": [], "old_stps": [], "ro": [], "H_diag": 1}
             return g.neg()
-        changes, steps, ro = state["old_dirs"], state["old_stps"], state["ro"]
-        change, step = g.sub(state["prev_flat_grad"]), state["d"].mul(state["t"])
+        changes, steps, ro = known["old_dirs"], known["old_stps"], known["ro"]
+        change, step = g.sub(known["prev_flat_grad"]), known["d"].mul(known["t"])
         along = change.dot(step)
         if float(along) > 1e-10:
             for kept, new in ((changes, change), (steps, step), (ro, along.reciprocal())):
                 del kept[: len(kept) - size + 1]
                 kept.append(new)
-            state["H_diag"] = along.div(change.dot(change))
-        q, shares = g.neg(), {}
+            known["H_diag"] = along.div(change.dot(change))
+        q, shares = g.neg(), state.setdefault("al", [None] * size)
         for i in reversed(range(len(changes))):
             shares[i] = steps[i].dot(q).mul(ro[i])
-            q = q.sub(changes[i].mul(shares[i]))
-        q = q.mul(state["H_diag"])
+            q.sub_(changes[i].mul(shares[i]))
+        q = q.mul(known["H_diag"])
         for i in range(len(changes)):
-            q = q.add(steps[i].mul(shares[i].sub(changes[i].dot(q).mul(ro[i]))))
+            q.add_(steps[i].mul(shares[i].sub(changes[i].dot(q).mul(ro[i]))))
         return q
 
     def _along(self, direction: Tensor, closure: Callable[[], Any]) -> Phi:

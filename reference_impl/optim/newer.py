@@ -13,6 +13,7 @@ from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.factories import as_tensor, zeros_like
 from reference_impl.optim.optimizer import Optimizer, Update
 from reference_impl.optim.per_parameter import PerParameter, counter, require
+from reference_impl.optim.settings import check_rate
 
 
 class ASGD(PerParameter):
@@ -20,6 +21,7 @@ class ASGD(PerParameter):
 
     order = ("lr", "lambd", "alpha", "t0", "weight_decay", "foreach", "maximize", "differentiable",
              "capturable")  # fmt: skip
+    captured = "params, mus, etas, and state_steps"
 
     def __init__(
         self,
@@ -71,7 +73,7 @@ class Adafactor(Optimizer):
         foreach: bool | None = None,
         maximize: bool = False,
     ) -> None:
-        require(lr >= 0, f"Learning rate should be >= 0 but is: {lr}")
+        check_rate(lr, "Learning rate should be >= 0 but is: {}")
         require(beta2_decay <= 0, f"beta2_decay should be <= 0 but is: {beta2_decay}")
         require(eps[0] is None or eps[0] >= 0, f"epsilon1 should be >= 0 but is: {eps[0]}")
         require(eps[1] >= 0, f"epsilon2 should be >= 0 but is: {eps[1]}")
@@ -136,7 +138,7 @@ class Muon(Optimizer):
         ns_steps: int = 5,
         adjust_lr_fn: str | None = None,
     ) -> None:
-        require(lr >= 0, f"Learning rate should be >= 0 but is: {lr}")
+        check_rate(lr, "Learning rate should be >= 0 but is: {}")
         require(momentum >= 0, f"momentum should be >= 0 but is: {momentum}")
         require(weight_decay >= 0, f"weight decay should be >= 0 but is: {weight_decay}")
         known = adjust_lr_fn in (None, "original", "match_rms_adamw")
@@ -174,6 +176,8 @@ def _ratio(x: Tensor, adjusted: str | None) -> float:
 
 def _orthogonal(g: Tensor, group: dict[str, Any]) -> Tensor:
     """Bring the singular values near 1, in bfloat16."""
+    require(group["ns_steps"] < 100, "Number of steps must be less than 100 for computational efficiency")
+    require(len(group["ns_coefficients"]) == 3, "Coefficients must be a tuple of exactly 3 values")
     a, b, c = group["ns_coefficients"]
     tall = g.shape[0] > g.shape[1]
     found = g.bfloat16().T if tall else g.bfloat16()

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from reference_impl.base.device import place_of
 from reference_impl.base.modes import enable_grad, no_grad
-from reference_impl.base.not_modelled import refuse_unless_default
 from reference_impl.base.rules import UnspecifiedOrder, by, refuse_by, warn
 from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of, is_inference, share_memory
@@ -19,27 +18,11 @@ from reference_impl.core.hooks import attach
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.missing import refuse_name
 from reference_impl.nn.parameter import clear_grads
+from reference_impl.optim.settings import LATER, PATHS, with_numbers
 from reference_impl.optim.step_hooks import called_on, hooked
 
 MIXED = frozenset({"float32", "float64"})
 """Dtypes of gradients and states that a parameter of any dtype accepts."""
-
-
-PATHS = {"foreach": None, "fused": None, "capturable": False, "differentiable": False}
-"""Settings that choose among PyTorch's implementations of one update, and what they are unless given."""
-
-LATER = PATHS | dict.fromkeys(
-    ("amsgrad", "centered", "decoupled_weight_decay", "maximize", "nesterov"), False
-)
-"""Settings that old states may lack, and what they are then."""
-
-
-def check_path(optimizer: str, how: dict[str, Any]) -> None:
-    """Take the arguments that choose among PyTorch's implementations of one update; refuse the rest."""
-    if how.get("foreach") and how.get("fused"):
-        raise RuntimeError("foreach and fused are two ways, of which only one can be taken")
-    chosen = {name: value for name, value in how.items() if name not in ("foreach", "fused")}
-    refuse_unless_default(optimizer, chosen, capturable=False, differentiable=False)
 
 
 class _RequiredParameter:
@@ -131,7 +114,8 @@ class Optimizer:
         for parameter in params:
             if not isinstance(parameter, Tensor):
                 refuse_by("optim/needs-tensors", type=type(parameter).__name__)
-            if not (parameter.is_leaf or parameter.retains_grad):
+            recorded = self.defaults.get("differentiable")
+            if not (recorded or parameter.is_leaf or parameter.retains_grad):
                 refuse_by("optim/needs-leaves")
         if len(set(params)) < len(params):
             warn("optim/same-parameter-twice-warns")
@@ -153,10 +137,12 @@ class Optimizer:
         if closure is not None:
             with enable_grad() if by("optim/closure-records") else nullcontext():
                 loss = closure()
-        with no_grad() if by("optim/step-is-not-recorded") else nullcontext():
-            for group in map(_with_rate_as_number, self.param_groups):
+        recorded = self.defaults.get("differentiable") or not by("optim/step-is-not-recorded")
+        with nullcontext() if recorded else no_grad():
+            for group in map(with_numbers, self.param_groups):
                 self.begin()
                 updates = list(self._updates(group))
+                self.prepare(updates, group)
                 self.together = _on_devices(updates)
                 if self.together:
                     _need_alike(updates)
@@ -177,12 +163,17 @@ class Optimizer:
                     continue
                 g = x.detach().mul(0)
             if x.requires_grad or by("optim/steps-what-it-was-given"):
-                target = x if by("optim/step-is-a-write") else x.data
+                # NB: PyTorch's fused kernels count no write.
+                counts = not group.get("fused") and by("optim/step-is-a-write")
+                target = x if counts else x.data
                 yield Update(target, g, self.state[x] if self.keeps_state(group) else {})
 
     def keeps_state(self, group: dict[str, Any]) -> bool:
         """Tell whether an update of the group needs what earlier ones left."""
         return True
+
+    def prepare(self, updates: list[Update], group: dict[str, Any]) -> None:
+        """Make what all updates of a group need; refuse what none of them can do."""
 
     def begin(self) -> None:
         """Prepare for the updates of a group."""
@@ -249,11 +240,6 @@ class Optimizer:
                 self.state[params.get(number, number)] = _fitted(params[number], kept) if known else kept
         for hook in self._optimizer_load_state_dict_post_hooks.values():
             hook(self)
-
-
-def _with_rate_as_number(group: dict[str, Any]) -> dict[str, Any]:
-    """The settings of a group, its rate as a number if it is a tensor: updates only scale by it."""
-    return group | {"lr": group["lr"].item()} if isinstance(group.get("lr"), Tensor) else group
 
 
 def _fitted(x: Tensor, kept: Any, key: Any = None) -> Any:

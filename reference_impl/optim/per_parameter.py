@@ -7,10 +7,12 @@ from itertools import chain, zip_longest
 from typing import Any
 
 from reference_impl.base.dtypes import default, float32, float64
+from reference_impl.base.not_modelled import NotModelled
 from reference_impl.base.rules import by
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.factories import tensor
-from reference_impl.optim.optimizer import Optimizer, Update, check_path
+from reference_impl.optim.optimizer import Optimizer, Update
+from reference_impl.optim.settings import check_path, check_rate
 
 
 def require(held: bool, text: str) -> None:
@@ -21,8 +23,8 @@ def require(held: bool, text: str) -> None:
 
 def check_betas(betas: tuple[float, float]) -> None:
     """Raise ValueError where a running mean would forget everything, or nothing."""
-    for at, beta in enumerate(betas):
-        require(0 <= beta < 1, f"Invalid beta parameter at index {at}: {beta}")
+    for at in (0, 1):
+        require(0.0 <= betas[at] < 1.0, f"Invalid beta parameter at index {at}: {betas[at]}")
 
 
 def counter(begin: float = 0.0) -> Tensor:
@@ -35,10 +37,14 @@ class PerParameter(Optimizer):
 
     count = 0
     """The number of the present step of a parameter."""
+    captured = "params and state_steps"
+    """The things that must be on a device for its steps to be captured there, as PyTorch words them."""
+    capturing_devices = 5
+    """The number of devices that may capture, of those that PyTorch lists."""
 
     def __init__(self, params: Iterable[Any], settings: dict[str, Any], how: dict[str, Any]) -> None:
-        check_path(f"optim.{type(self).__name__}", how)
-        require(settings["lr"] >= 0, f"Invalid learning rate: {settings['lr']}")
+        check_path(type(self), how)
+        check_rate(settings["lr"])
         decay = settings.get("weight_decay", 0)
         require(decay >= 0, f"Invalid weight_decay value: {decay}")
         super().__init__(params, settings | how)
@@ -56,7 +62,7 @@ class PerParameter(Optimizer):
         """Change one parameter, in parts that PyTorch does for all at once where it steps them together."""
         x, g, state = update
         if not state:
-            state |= {"step": counter()} | self.begun(x, group)
+            self._begin_state(state, x, group)
         state["step"] = state["step"] + 1 if type(state["step"]) is int else state["step"].add_(1)
         g = g.neg() if group["maximize"] else g
         if group.get("decoupled_weight_decay") and group["weight_decay"]:
@@ -69,6 +75,22 @@ class PerParameter(Optimizer):
             yield
             self.count = int(state["step"])
             self.one(x, g, state, group)
+
+    def _begin_state(self, state: dict[str, Any], x: Tensor, group: dict[str, Any]) -> None:
+        state |= {"step": counter()} | self.begun(x, group)
+
+    def prepare(self, updates: list[Update], group: dict[str, Any]) -> None:
+        if not (group.get("capturable") or group["differentiable"]):
+            return
+        for x, _, state in updates:
+            if not state:
+                self._begin_state(state, x, group)
+        if not (group.get("capturable") and updates):
+            return
+        if not all(x.is_cpu for x, _, _ in updates):
+            raise NotModelled(f"torch.optim.{type(self).__name__}(capturable=True)")
+        devices = ["cuda", "xpu", "hpu", "privateuseone", "xla"][: self.capturing_devices]
+        raise AssertionError(f"If capturable=True, {self.captured} must be on supported devices: {devices}.")
 
     def begun(self, x: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """Make the state of a parameter that has none."""

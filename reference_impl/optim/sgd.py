@@ -7,7 +7,8 @@ from typing import Any
 
 from reference_impl.base.rules import by
 from reference_impl.core.tensor import Tensor
-from reference_impl.optim.optimizer import Optimizer, Update, check_path
+from reference_impl.optim.optimizer import Optimizer, Update
+from reference_impl.optim.settings import check_path
 
 
 class SGD(Optimizer):
@@ -29,9 +30,14 @@ class SGD(Optimizer):
         maximize: bool = False,
         **how: Any,
     ) -> None:
-        check_path("optim.SGD", how)
-        if lr < 0:
-            raise ValueError(f"Invalid learning rate: {lr}")
+        check_path(type(self), how)
+        if isinstance(lr, Tensor) and lr.numel() != 1:
+            raise ValueError("Tensor lr must be 1-element")
+        for name, value in (("learning rate", lr), ("momentum value", momentum)):
+            if value < 0.0:
+                raise ValueError(f"Invalid {name}: {value}")
+        if weight_decay < 0.0:
+            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
         if nesterov and (momentum <= 0 or dampening):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         settings = {"lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay}

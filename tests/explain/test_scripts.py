@@ -74,10 +74,9 @@ MISSING = {
     "from torch.distributions import Wishart": "torch.distributions.Wishart",
     "from torch.distributions import *; LKJCholesky": "torch.distributions.LKJCholesky",
     "torch.nn.Embedding(3, 2, sparse=True)": "torch.nn.Embedding(sparse=True)",
-    "torch.optim.Adam([torch.ones(1, requires_grad=True)], differentiable=True)":
-        "torch.optim.Adam(differentiable=True)",
+    "torch.optim.SparseAdam([torch.ones(1, requires_grad=True)])": "torch.optim.SparseAdam",
     "torch.nn.Linear(1, 1, device='meta')": "torch.device('meta')",
-    "torch.nn.Linear(1, 1).share_memory()": "torch.nn.Module.share_memory",
+    "torch.nn.Linear(1, 1).to_empty(device='cpu')": "torch.nn.Module.to_empty",
 }  # fmt: skip
 
 
