@@ -19,10 +19,12 @@ PER_THREAD = (
     "write_watchers", "graph_tasks", "evaluating", "paused", "transforms", "autocast", "held_warnings",
     "place", "default_devices", "current_cuda", "streams",
 )  # fmt: skip
-"""The attributes that are a thread's own in PyTorch, and the notes of a running call. Anomaly mode and dual levels are not."""
+"""The attributes that are a thread's own in PyTorch, and the notes of a running call. Anomaly mode and dual
+levels are not.
+"""
 
-_COMPUTE_NOTHING = ("conformance",)
-"""Packages whose threads wait and read."""
+_COMPUTE_NOTHING = ("conformance", "rich")
+"""Packages whose threads wait, read and show."""
 
 _DEFAULTS = {field.name: field for field in fields(Session) if field.name in PER_THREAD}
 _local = threading.local()
@@ -81,7 +83,8 @@ def _starting(start: Callable[[threading.Thread], None]) -> Callable[[threading.
 
     @functools.wraps(start)
     def started(thread: threading.Thread) -> None:
-        module = getattr(getattr(thread, "_target", None), "__module__", None) or ""
+        work = getattr(thread, "_target", None) or type(thread)
+        module = getattr(work, "__module__", None) or ""
         plain = type(STATE) is not SessionOfThreads and not isinstance(thread, Continuation)
         if plain and module.partition(".")[0] not in _COMPUTE_NOTHING:
             adopt({name: getattr(STATE, name) for name in PER_THREAD})
