@@ -55,3 +55,11 @@ def one_dtype(
                 refuse("op/one-dtype", name=kernel or "backward", case=case, x=want, y=got)
 
     return demanding(check)
+
+
+def of_weights_dtype(dtypes: Dtypes) -> None:
+    """Refuse a weight of another dtype for a batch norm, unless it is float32 beside half precision."""
+    x, weight = dtypes["x"], dtypes["weight"]
+    if x != weight and (weight != np.float32 or x.itemsize != 2):
+        case = "batch norm" if weight == np.float32 else "batch norm parameter"
+        refuse("op/one-dtype", name="batch_norm", case=case, x=x, y=weight)

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from specs.demands import Dtypes, demanding, one_dtype
-from specs.errors import refuse
+from specs.demands import demanding, of_weights_dtype, one_dtype
 from specs.kind import Scalar, Statistic, Tensor
 from specs.op import op
 from specs.ops.layers import beside, channels, parts, scaled_and_shifted, standardised, through
@@ -19,17 +18,9 @@ from specs.ops.layers import beside, channels, parts, scaled_and_shifted, standa
 _FACTS: dict[str, Any] = {"internal": True, "exact": False, "ulp": 16, "layout": ()}
 
 
-def _compare_with_weight(dtypes: Dtypes) -> None:
-    """Refuse a weight of another dtype, unless it is float32 beside half precision."""
-    x, weight = dtypes["x"], dtypes["weight"]
-    if x != weight and (weight != np.float32 or x.itemsize != 2):
-        case = "batch norm" if weight == np.float32 else "batch norm parameter"
-        refuse("op/one-dtype", name="batch_norm", case=case, x=x, y=weight)
-
-
 def _demanding(formula: Callable[..., Any]) -> Callable[..., Any]:
     parameters = ("weight", "running_mean", "running_var", "mean", "variance")
-    return demanding(_compare_with_weight)(one_dtype("x", "g", *parameters, wider=parameters)(formula))
+    return demanding(of_weights_dtype)(one_dtype("x", "g", *parameters, wider=parameters)(formula))
 
 
 @op(node="NativeBatchNormBackward0", dtypes="same", **_FACTS)
