@@ -112,6 +112,7 @@ Rounding = Annotated[str, Kind("rounding", "floor or trunc", (str,))]
 Reduction = Annotated[str, Kind("reduction", "none, mean or sum", (str,))]
 Format = Annotated[str, Kind("format", "a memory format", (object,), read=str, never=(*NUMBERS, *SEQUENCE))]
 Dtype = Annotated[Any, Kind("dtype", "a dtype, or None for the default", (object,))]
+ElementType = Annotated[Any, Kind("dtype", "a dtype", (object,), never=(*NUMBERS, *SEQUENCE, NONE, str))]
 Statistic = Annotated[
     Any, Kind("statistic", "a tensor that the forward pass computed for the backward", tensor=True)
 ]

@@ -47,8 +47,12 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
     """Bump the version of tensors that were written without autograd's knowledge."""
-    tensors: Iterable[Tensor] = [tensor] if isinstance(tensor, Tensor) else list(tensor)
+    tensors: Any = [tensor] if isinstance(tensor, Tensor) else tensor
+    if not isinstance(tensors, Iterable):
+        raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
     for each in tensors:
+        if not isinstance(each, Tensor):
+            raise RuntimeError("increment_version expects each element of the iterable to be a tensor")
         if not is_inference(each) and by("version/increment-counts"):
             bump(each)
 

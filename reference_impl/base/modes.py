@@ -92,6 +92,11 @@ class _Mode:
     def _again(mode: _Mode) -> _Mode:
         return _Mode(mode._enabled)
 
+    def clone(self) -> Any:
+        """Return another such mode that has not been entered."""
+        again: Callable[[], Any] = type(self)
+        return again()
+
 
 class no_grad(_Mode):
     """Record nothing in the block."""
@@ -137,6 +142,10 @@ class set_grad_enabled(_Mode):
         STATE.enabled = self._outside
         return super().__call__(function)
 
+    def clone(self) -> set_grad_enabled:
+        """Return another one, which sets the mode at once."""
+        return set_grad_enabled(self._enabled)
+
 
 class set_multithreading_enabled(_Mode):
     """Store a flag for threads in backward; nothing here depends on it."""
@@ -154,6 +163,10 @@ class set_multithreading_enabled(_Mode):
 
     def __exit__(self, *exc: object) -> None:
         STATE.multithreading = self._previous.pop()
+
+    def clone(self) -> set_multithreading_enabled:
+        """Return another one, which sets the flag at once."""
+        return set_multithreading_enabled(self._enabled)
 
 
 def is_multithreading_enabled() -> bool:
@@ -184,6 +197,10 @@ class inference_mode(_Mode):
         previous, before = self._previous.pop(), self._before.pop()
         if by("inference/ends-with-its-block") and _despite(*exc):
             STATE.enabled, STATE.inference = previous, before
+
+    def clone(self) -> inference_mode:
+        """Return another such mode that has not been entered."""
+        return inference_mode(self._inference)
 
     @staticmethod
     def _again(mode: Any) -> inference_mode:

@@ -183,3 +183,9 @@ def become(x: Tensor, other: Tensor) -> None:
     """Take over all of another tensor's state."""
     for name in _SLOTS:
         setattr(x, name, getattr(other, name))
+
+
+def showing(tensor: Tensor, array: np.ndarray, memory_of: Tensor) -> Tensor:
+    """Have a tensor show an array in the memory of another; returns it."""
+    tensor._array, tensor._storage = array, memory_of._storage
+    return tensor

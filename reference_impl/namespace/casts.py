@@ -9,10 +9,10 @@ from reference_impl.base import dtypes
 from reference_impl.base.device import CPU, device, find_device, making_on, place_of
 from reference_impl.base.dtypes import dtype, of_class
 from reference_impl.base.quietly import quietly
-from reference_impl.base.rules import by, warn_once
+from reference_impl.base.rules import by, refuse_by, warn_once
 from reference_impl.base.session import STATE
 from reference_impl.base.size import contiguous_format, memory_format
-from reference_impl.core.access import array_of, is_inference, set_flag
+from reference_impl.core.access import array_of, is_inference, set_flag, showing
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.fidelity.batched import marking
 from reference_impl.fidelity.inference_kernels import count_birth
@@ -153,6 +153,38 @@ def cuda(self: Tensor, device: Any = "cuda", non_blocking: bool = False, memory_
     return moved(self, self.dtype, _found_for(self, "cuda" if device is None else device))
 
 
+_IN_C = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long",
+         "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
+         "complex64": "ComplexFloat", "complex128": "ComplexDouble"}  # fmt: skip
+
+
+def read_as(self: Tensor, target: Any) -> Tensor:
+    """Read the same memory as elements of another dtype; without history, and no view."""
+    if not isinstance(target, dtype):
+        refuse_by("op/arguments", name="view", given=type(target).__name__)
+    array, new = array_of(self), target.numpy
+    if array.itemsize != new.itemsize:
+        _need_a_row(self, array.itemsize, new.itemsize, f"{_IN_C[self.dtype.name]} as {_IN_C[target.name]}")
+    return showing(self.detach(), array.view(new), self)
+
+
+def _need_a_row(x: Tensor, old: int, new: int, what: str) -> None:
+    """Refuse what elements of another size cannot be read from: the last dimension has to be a row."""
+    why = f"to view {what} (different element sizes)"
+    if not x.ndim:
+        raise RuntimeError(f"self.dim() cannot be 0 {why}")
+    ratio = max(new // old, 1)
+    for name, got in (("size(-1)", x.shape[-1]), ("storage_offset()", x.storage_offset())):
+        if got % ratio:
+            raise RuntimeError(f"self.{name} must be divisible by {ratio} {why}, but got {got}")
+    *lead, last = x.stride()
+    if last != 1:
+        raise RuntimeError(f"self.stride(-1) must be 1 {why}, but got {last}")
+    for at, got in enumerate(lead):
+        if got % ratio:
+            raise RuntimeError(f"self.stride({at}) must be divisible by {ratio} {why}, but got {got}")
+
+
 def _to(target: dtype) -> Callable[..., Tensor]:
     def casting(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
         return cast(self, target)
@@ -166,6 +198,6 @@ CASTS: dict[str, Callable[..., Any]] = {
     "float": _to(dtypes.float32), "half": _to(dtypes.float16), "bfloat16": _to(dtypes.bfloat16),
     "long": _to(dtypes.int64), "int": _to(dtypes.int32), "short": _to(dtypes.int16), "char": _to(dtypes.int8),
     "byte": _to(dtypes.uint8), "bool": _to(dtypes.bool_), "cfloat": _to(dtypes.complex64),
-    "cdouble": _to(dtypes.complex128),
+    "cdouble": _to(dtypes.complex128), "_read_as": read_as,
 }  # fmt: skip
 """Methods by name."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from reference_impl.base.device import place_of
 from reference_impl.base.rules import refuse_by
-from reference_impl.core.access import array_of
+from reference_impl.core.access import array_of, showing
 from reference_impl.core.tensor import Tensor
 from reference_impl.fidelity.batched import check_shape_known
 from reference_impl.namespace.index_functions import filling
@@ -98,13 +98,13 @@ def tensor_split(x: Tensor, sections: Any, dim: int = 0) -> Any:
 
 
 def unsafe_split(x: Tensor, split_size: Any, dim: int = 0) -> Any:
-    """Split into copies, so that a write to one piece does not reach another."""
-    return tuple(piece.clone() for piece in x.split(split_size, dim))
+    """Split into pieces that autograd takes for copies, though they share the memory."""
+    return tuple(showing(piece.clone(), array_of(piece), piece) for piece in x.split(split_size, dim))
 
 
 def unsafe_chunk(x: Tensor, chunks: int, dim: int = 0) -> Any:
-    """Chunk into copies, see `unsafe_split`."""
-    return tuple(piece.clone() for piece in x.chunk(chunks, dim))
+    """Chunk into such pieces, see `unsafe_split`."""
+    return tuple(showing(piece.clone(), array_of(piece), piece) for piece in x.chunk(chunks, dim))
 
 
 def movedim(x: Tensor, source: Any, destination: Any) -> Tensor:
@@ -323,9 +323,10 @@ CASTING_OUT = (
 )  # fmt: skip
 """Functions that are no ops, and whose ``out`` may have another dtype."""
 EXACT_OUT = (
-    "all", "any", "argmax", "argmin", "bitwise_not", "bucketize", "cross", "diag", "float_power", "histc",
-    "inner", "isin", "isneginf", "isposinf", "log_softmax", "msort", "nanquantile", "nonzero", "quantile",
-    "searchsorted", "signbit", "softmax", "take_along_dim", "tensordot", "vdot",
+    "all", "any", "argmax", "argmin", "bitwise_not", "bucketize", "cross", "cummax", "cummin", "diag",
+    "float_power", "histc", "inner", "isin", "isneginf", "isposinf", "kthvalue", "log_softmax", "mode",
+    "msort", "nanquantile", "nonzero", "quantile", "searchsorted", "signbit", "softmax", "sort",
+    "take_along_dim", "tensordot", "topk", "vdot",
 )  # fmt: skip
 """Those whose ``out`` has to have the dtype of the result."""
 

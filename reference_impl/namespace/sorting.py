@@ -86,7 +86,7 @@ def _with_a_dimension(name: str, function: Any) -> Any:
     return call
 
 
-def sort(x: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+def sort(x: Tensor, dim: int = -1, descending: bool = False, stable: Any = False) -> Any:
     """Sort along a dimension, stably."""
     return _picked("sort", x, order(array_of(x), dim, descending), dim, True)
 

@@ -272,14 +272,15 @@ def embedding(
     named = dict(zip(("norm_type", "scale_grad_by_freq", "sparse"), how, strict=False))
     given = named | more
     norm_type = given.pop("norm_type", 2.0)
-    refuse_unless_default("nn.functional.embedding", given, scale_grad_by_freq=False, sparse=False)
+    by_frequency = given.pop("scale_grad_by_freq", False)
+    refuse_unless_default("nn.functional.embedding", given, sparse=False)
     if max_norm is not None:
         _hold_rows(weight, input, max_norm, norm_type)
     if padding_idx is not None and not -weight.shape[0] <= padding_idx < weight.shape[0]:
         raise AssertionError("Padding_idx must be within num_embeddings")
     if padding_idx is not None and padding_idx < 0:
         padding_idx += weight.shape[0]
-    return weight._embedding(input, padding=padding_idx)
+    return weight._embedding(input, padding=padding_idx, by_frequency=bool(by_frequency))
 
 
 def _hold_rows(weight: Tensor, index: Tensor, max_norm: float, norm_type: float) -> None:

@@ -127,10 +127,9 @@ class Embedding(Module):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        given = {"scale_grad_by_freq": scale_grad_by_freq, "sparse": sparse}
-        refuse_unless_default("nn.Embedding", given, scale_grad_by_freq=False, sparse=False)
+        refuse_unless_default("nn.Embedding", {"sparse": sparse}, sparse=False)
         super().__init__()
-        self.max_norm, self.norm_type = max_norm, norm_type
+        self.max_norm, self.norm_type, self.scale_grad_by_freq = max_norm, norm_type, scale_grad_by_freq
         if padding_idx is not None:
             if not -num_embeddings <= padding_idx < num_embeddings:
                 raise AssertionError("Padding_idx must be within num_embeddings")
@@ -160,14 +159,15 @@ class Embedding(Module):
         return cls(rows, columns, padding_idx, _weight=embeddings, _freeze=freeze, **more)
 
     def forward(self, input: Tensor) -> Tensor:
-        how = () if self.max_norm is None else (self.max_norm, self.norm_type)
+        how = self.max_norm, self.norm_type, self.scale_grad_by_freq
         return functional.embedding(input, self.weight, self.padding_idx, *how)
 
     def extra_repr(self) -> str:
         shown = [f"{self.num_embeddings}, {self.embedding_dim}"]
         shown += [] if self.padding_idx is None else [f"padding_idx={self.padding_idx}"]
         shown += [] if self.max_norm is None else [f"max_norm={self.max_norm}"]
-        return ", ".join(shown + ([] if self.norm_type == 2 else [f"norm_type={self.norm_type}"]))
+        shown += [] if self.norm_type == 2 else [f"norm_type={self.norm_type}"]
+        return ", ".join(shown + [f"scale_grad_by_freq={self.scale_grad_by_freq}"] * self.scale_grad_by_freq)
 
 
 class EmbeddingBag(Module):

@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from reference_impl.base.not_modelled import refuse_unless_default
 from reference_impl.base.session import STATE
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace import composite
@@ -93,7 +92,6 @@ class RNNBase(Module):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        refuse_unless_default(f"nn.{type(self).__name__}", {"proj_size": proj_size}, proj_size=0)
         if hidden_size <= 0:
             raise ValueError("hidden_size must be greater than zero")
         if num_layers <= 0:
@@ -103,7 +101,12 @@ class RNNBase(Module):
                 "dropout should be a number in range [0, 1] representing the probability of an element being "
                 "zeroed"
             )
+        if proj_size < 0:
+            raise ValueError("proj_size should be a positive integer or zero to disable projections")
+        if proj_size >= hidden_size:
+            raise ValueError("proj_size has to be smaller than hidden_size")
         super().__init__()
+        self.proj_size = proj_size
         self.mode, self.input_size, self.hidden_size, self.num_layers = (
             mode,
             input_size,
@@ -117,10 +120,13 @@ class RNNBase(Module):
         self._names: list[list[str]] = []
         for layer in range(num_layers):
             for suffix in ("", "_reverse")[: 1 + bidirectional]:
-                fed = input_size if layer == 0 else hidden_size * (1 + bidirectional)
-                shapes = {"weight_ih": (width, fed), "weight_hh": (width, hidden_size)}
+                shown = proj_size or hidden_size
+                fed = input_size if layer == 0 else shown * (1 + bidirectional)
+                shapes = {"weight_ih": (width, fed), "weight_hh": (width, shown)}
                 if bias:
                     shapes |= {"bias_ih": (width,), "bias_hh": (width,)}  # type: ignore[dict-item]
+                if proj_size:
+                    shapes |= {"weight_hr": (proj_size, hidden_size)}
                 names = [f"{name}_l{layer}{suffix}" for name in shapes]
                 for name, shape in zip(names, shapes.values(), strict=True):
                     self.register_parameter(name, Parameter(empty(*shape, **like)))
@@ -138,6 +144,8 @@ class RNNBase(Module):
 
     def extra_repr(self) -> str:
         text = f"{self.input_size}, {self.hidden_size}"
+        if self.proj_size:
+            text += f", proj_size={self.proj_size}"
         for name, default in (
             ("num_layers", 1), ("bias", True), ("batch_first", False), ("dropout", 0.0),
             ("bidirectional", False),
@@ -188,12 +196,13 @@ class RNNBase(Module):
         return out, state
 
     def _begun(self, data: Tensor, rows: int, hx: State, order: Any) -> State:
-        shape = (self.num_layers * (1 + self.bidirectional), rows, self.hidden_size)
+        count = self.num_layers * (1 + self.bidirectional)
+        shapes = [(count, rows, self.proj_size or self.hidden_size), (count, rows, self.hidden_size)]
         if hx is None:
-            begun = [zeros(shape, dtype=data.dtype, device=data.device) for _ in range(2)]
+            begun = [zeros(shape, dtype=data.dtype, device=data.device) for shape in shapes]
             return (begun[0], begun[1]) if self.mode == "LSTM" else begun[0]
-        for given, name in zip(
-            hx if isinstance(hx, tuple) else (hx,), ("hidden[0]", "hidden[1]"), strict=False
+        for given, name, shape in zip(
+            hx if isinstance(hx, tuple) else (hx,), ("hidden[0]", "hidden[1]"), shapes, strict=False
         ):
             if tuple(given.shape) != shape:
                 what = f"{name} size" if self.mode == "LSTM" else "hidden size"
@@ -227,6 +236,8 @@ class RNNBase(Module):
 
         The whole input is multiplied by its weights at once, as PyTorch does on the CPU.
         """
+        projection = weights[-1] if self.proj_size else None
+        weights = weights[:-1] if self.proj_size else weights
         from_input, of_state = products(weights, 0)(data), products(weights, 1)
         steps = list(from_input.unbind(0) if sizes is None else from_input.split(sizes, 0))
         outs: list[Tensor] = []
@@ -242,6 +253,8 @@ class RNNBase(Module):
                 state = _grown(state, start, rows, x.shape[0])
             rows = x.shape[0]
             state = next_state(self.mode, x, state, of_state)
+            if projection is not None:
+                state = functional.linear(state[0], projection), state[1]
             outs.append(state[0] if self.mode == "LSTM" else state)
         joined = composite.stack if sizes is None else composite.cat
         return joined(outs[::-1] if back else outs, 0), _rejoined(state, ended, rows)
@@ -275,6 +288,7 @@ class RNN(RNNBase):
     def __init__(
         self, input_size: int, hidden_size: int, num_layers: int = 1, *args: Any, **more: Any
     ) -> None:
+        _need_no_projection(more)
         given = list(args)
         nonlinearity = more.pop("nonlinearity", None) or (given.pop(0) if given else "tanh")
         if nonlinearity not in ("tanh", "relu"):
@@ -295,4 +309,10 @@ class GRU(RNNBase):
     """A gated recurrent unit (Cho et al. 2014)."""
 
     def __init__(self, *args: Any, **more: Any) -> None:
+        _need_no_projection(more)
         super().__init__("GRU", *args, **more)
+
+
+def _need_no_projection(more: dict[str, Any]) -> None:
+    if "proj_size" in more:
+        raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")

@@ -2,7 +2,8 @@
 
 from reference_impl.namespace.missing import loading
 from reference_impl.utils import checkpoint
+from reference_impl.utils.swapping import swap_tensors
 
 __getattr__ = loading(__name__, "data")
 
-__all__ = ["checkpoint"]
+__all__ = ["checkpoint", "swap_tensors"]

@@ -14,7 +14,7 @@ import numpy as np
 
 from specs.demands import one_dtype
 from specs.errors import unspecified_unless
-from specs.kind import Count, Indices, IntList, OptPosition, Tensor
+from specs.kind import Bool, Count, Indices, IntList, OptPosition, Tensor
 from specs.op import op
 from specs.ops.complex import conj
 
@@ -233,8 +233,12 @@ _conv_transpose.wrt(
 
 # -- lookup ----------------------------------------------------------------------------------------
 @op(internal=True, node="EmbeddingBackward0", dtypes="keep", complex_history=False, kernel="embedding")
-def _embedding(weight: Tensor, index: Indices, *, padding: OptPosition = None) -> Any:
-    """The rows that indices of any shape name; the row ``padding`` gets no gradient."""
+def _embedding(
+    weight: Tensor, index: Indices, *, padding: OptPosition = None, by_frequency: Bool = False
+) -> Any:
+    """The rows that indices of any shape name; the row ``padding`` gets no gradient, that of each other, if
+    ``by_frequency``, the mean of those of its uses.
+    """
     if index.dtype.kind != "i":
         words = {"f4": "Float", "f8": "Double", "b1": "Bool"}
         got = words.get(index.dtype.str[1:], str(index.dtype))
@@ -248,8 +252,11 @@ def _embedding(weight: Tensor, index: Indices, *, padding: OptPosition = None) -
     return weight[index]
 
 
-def _embedding_backward(g: Any, weight_shape: Any, index: Any, padding: Any) -> Any:
+def _embedding_backward(g: Any, weight_shape: Any, index: Any, padding: Any, by_frequency: bool) -> Any:
     rows, index = g.reshape((-1, *weight_shape[1:])), index.reshape((-1,))
+    if by_frequency:
+        uses = g.new_zeros(weight_shape[:1]).index_add(0, index, g.new_full(index.shape, 1))
+        rows = rows.div(uses.index_select(0, index).unsqueeze(-1))
     if padding is not None:
         rows = rows.masked_fill(index.eq(padding).unsqueeze(-1), 0)
     return g.new_zeros(weight_shape).index_add(0, index, rows)

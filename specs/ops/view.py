@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from specs.errors import refuse
-from specs.kind import Bool, Dim, Dims, IntList, NewDim, Perm, Shape, Size, Tensor
+from specs.kind import Bool, Dim, Dims, ElementType, IntList, NewDim, Perm, Shape, Size, Tensor
 from specs.op import composite, op
 from specs.ops.helpers import axis_of
 from specs.ops.shapes import expanded, infer_size, strides_of, view_strides, window
@@ -231,3 +231,9 @@ def sum_to_size(x: Tensor, size: Shape) -> Any:
     if dims:
         x = x.sum(dims, True)
     return x.view(size) if lead else x
+
+
+@composite(name="view", complex=True, internal=True, function=False, aliases="always")
+def view_as_dtype(x: Tensor, dtype: ElementType) -> Any:
+    """The same memory read as elements of another dtype, without history."""
+    return x._read_as(dtype)

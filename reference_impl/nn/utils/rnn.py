@@ -145,9 +145,18 @@ def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> P
 
 
 def unpad_sequence(padded_sequences: Tensor, lengths: Any, batch_first: bool = False) -> list[Tensor]:
-    """Undo `pad_sequence`."""
-    x = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
-    return [x.select(0, n).narrow(0, 0, size) for n, size in enumerate(_lengths(lengths).tolist())]
+    """Undo `pad_sequence`. NB: as PyTorch's it transposes what it is given, unless ``batch_first``."""
+    if not batch_first:
+        padded_sequences.transpose_(0, 1)
+    places = wrap(np.arange(padded_sequences.shape[1]))
+    pairs = zip(padded_sequences.unbind(0), lengths, strict=True)
+    return [row[places < length] for row, length in pairs]
+
+
+def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
+    """Undo `pack_sequence`."""
+    padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
+    return unpad_sequence(padded, lengths, batch_first=True)
 
 
 __getattr__ = loading(__name__)
