@@ -57,9 +57,25 @@ def one_dtype(
     return demanding(check)
 
 
-def of_weights_dtype(dtypes: Dtypes) -> None:
-    """Refuse a weight of another dtype for a batch norm, unless it is float32 beside half precision."""
+def dtype_of_weight(dtypes: Dtypes) -> None:
+    """Refuse, of a batch norm, a weight of another dtype, unless it is float32 beside half precision."""
     x, weight = dtypes["x"], dtypes["weight"]
     if x != weight and (weight != np.float32 or x.itemsize != 2):
         case = "batch norm" if weight == np.float32 else "batch norm parameter"
         refuse("op/one-dtype", name="batch_norm", case=case, x=x, y=weight)
+
+
+def need_shapes(g: Any, x: Any, weight: Any, bias: Any, dims: int) -> None:
+    """Refuse, of a layer norm, operands of other shapes than they had: data was assigned to them."""
+    shape = list(g.shape[g.ndim - dims :])
+    for name, v in (("weight", weight), ("bias", bias)):
+        if list(v.shape) != shape:
+            raise RuntimeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
+                f"{list(v.shape)} and normalized_shape = {shape}"
+            )
+    if list(x.shape[x.ndim - dims :]) != shape:
+        raise RuntimeError(
+            f"Given normalized_shape={shape}, expected input with shape [*, {', '.join(map(str, shape))}], "
+            f"but got input of size{list(x.shape)}"
+        )

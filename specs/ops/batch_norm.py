@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from specs.demands import demanding, of_weights_dtype, one_dtype
+from specs.demands import demanding, dtype_of_weight, one_dtype
 from specs.kind import Scalar, Statistic, Tensor
 from specs.op import op
 from specs.ops.layers import beside, channels, parts, scaled_and_shifted, standardised, through
@@ -20,7 +20,7 @@ _FACTS: dict[str, Any] = {"internal": True, "exact": False, "ulp": 16, "layout":
 
 def _demanding(formula: Callable[..., Any]) -> Callable[..., Any]:
     parameters = ("weight", "running_mean", "running_var", "mean", "variance")
-    return demanding(of_weights_dtype)(one_dtype("x", "g", *parameters, wider=parameters)(formula))
+    return demanding(dtype_of_weight)(one_dtype("x", "g", *parameters, wider=parameters)(formula))
 
 
 @op(node="NativeBatchNormBackward0", dtypes="same", **_FACTS)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from specs.demands import one_dtype
+from specs.demands import need_shapes, one_dtype
 from specs.kind import Count, Scalar, Statistic, Tensor
 from specs.op import op
 from specs.ops.helpers import minus, without_derivative
@@ -83,26 +83,10 @@ def _layer_norm(
     return scaled_and_shifted(standardised(x, _trailing(dims), eps), weight, bias)
 
 
-def _need_shapes(g: Any, x: Any, weight: Any, bias: Any, dims: int) -> None:
-    """Refuse operands of other shapes than they had: data was assigned to them."""
-    shape = list(g.shape[g.ndim - dims :])
-    for name, v in (("weight", weight), ("bias", bias)):
-        if list(v.shape) != shape:
-            raise RuntimeError(
-                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
-                f"{list(v.shape)} and normalized_shape = {shape}"
-            )
-    if list(x.shape[x.ndim - dims :]) != shape:
-        raise RuntimeError(
-            f"Given normalized_shape={shape}, expected input with shape [*, {', '.join(map(str, shape))}], "
-            f"but got input of size{list(x.shape)}"
-        )
-
-
 def _of_layer(formula: Any) -> Any:
     @functools.wraps(formula)
     def fitting(g: Any, x: Any, weight: Any, bias: Any, dims: int, *more: Any) -> Any:
-        _need_shapes(g, x, weight, bias, dims)
+        need_shapes(g, x, weight, bias, dims)
         return formula(g, x, weight, bias, dims, *more)
 
     return one_dtype("x", "g", "weight", "bias", wider=("weight", "bias"))(fitting)
