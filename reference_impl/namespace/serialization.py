@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import io
 import pickle
+import warnings
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.access import (
     array_of,
     grad_of,
+    hooks_of,
     is_inference,
     set_flag,
     set_memory,
@@ -47,6 +50,7 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
                 copied.grad = grad  # what the copy's own `grad_dtype` would refuse is refused
         if not by("copy/deepcopy-drops-hooks"):
             share_hooks(copied, self)
+        copied.__dict__.update(copy.deepcopy(self.__dict__, memo))
     return memo[id(self)]
 
 
@@ -63,8 +67,20 @@ def _same_window(array: np.ndarray, old: np.ndarray, new: np.ndarray) -> np.ndar
 
 
 def _reduced(self: Tensor, protocol: Any) -> Any:
-    """Pickle elements, flag and device; ``copy.copy`` comes this way too, as in PyTorch."""
-    return _rebuilt, (array_of(self), self.requires_grad, str(place_of(self)))
+    """Pickle elements, flag, device and attributes; ``copy.copy`` comes this way too, as in PyTorch."""
+    warn_of_hooks(self)
+    return _rebuilt, (array_of(self), self.requires_grad, str(place_of(self))), self.__dict__ or None
+
+
+def warn_of_hooks(x: Tensor) -> None:
+    """Warn of each hook that is not pickled, unless it is marked."""
+    for hook in (hooks_of(x) or {}).values():
+        if not hasattr(hook, "__torch_unserializable__"):
+            warnings.warn(
+                f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can "
+                "decorate the function with @torch.utils.hooks.unserializable_hook to suppress this warning",
+                stacklevel=3,
+            )
 
 
 def _rebuilt(array: np.ndarray, requires_grad: bool, place: str) -> Tensor:
@@ -77,22 +93,119 @@ def _rebuilt(array: np.ndarray, requires_grad: bool, place: str) -> Tensor:
     return out
 
 
+class _Saver(pickle.Pickler):
+    """Puts memory apart, once for all tensors that show it: loaded ones share it too."""
+
+    def __init__(self, file: Any) -> None:
+        super().__init__(file, protocol=2, fix_imports=False)  # as PyTorch, which refuses frozensets
+        self.apart: list[Any] = []
+        self._numbers: dict[int, int] = {}
+
+    def persistent_id(self, obj: Any) -> int | None:
+        return self._numbers.get(id(obj))
+
+    def reducer_override(self, obj: Any) -> Any:
+        if not (isinstance(obj, Tensor) and type(obj).__reduce_ex__ is Tensor.__reduce_ex__):
+            return NotImplemented
+        warn_of_hooks(obj)
+        array, own = array_of(obj), storage_of(obj)
+        window: tuple[Any, ...] = (self._put_apart(array),)
+        if array is not own and array.size and own.flags.c_contiguous:
+            offset = array.__array_interface__["data"][0] - own.__array_interface__["data"][0]
+            dtype = self._put_apart(array.dtype)
+            window = self._put_apart(own), dtype, array.shape, offset, array.strides
+        return _window, (window, obj.requires_grad, str(place_of(obj))), obj.__dict__ or None
+
+    def _put_apart(self, part: Any) -> Any:
+        if id(part) not in self._numbers:
+            self._numbers[id(part)] = len(self.apart)
+            self.apart.append(part)
+        return part
+
+
+def _window(window: tuple[Any, ...], requires_grad: bool, place: str) -> Tensor:
+    own, *shown = window
+    if not shown:
+        return _rebuilt(own, requires_grad, place)
+    dtype, shape, offset, strides = shown
+    out = _rebuilt(np.ndarray(shape, dtype, own, offset, strides), requires_grad, place)
+    set_memory(out, array_of(out), own)
+    return out
+
+
+_SAFE = {
+    "collections": "OrderedDict Counter", "_codecs": "encode",
+    "builtins": "set bytearray complex getattr", __name__: "_rebuilt _window",
+    "reference_impl.nn.parameter": "_rebuilt Parameter",
+}  # fmt: skip
+"""The names that a file of weights may ask for, beside those of the folder ``base``."""
+
+
+class _Memory(pickle.Unpickler):
+    """Unpickles what a saver has put apart: memory and its dtypes."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if module.partition(".")[0] not in ("numpy", "ml_dtypes", "_codecs"):
+            raise pickle.UnpicklingError(f"{module}.{name} is no memory")
+        return super().find_class(module, name)
+
+
+class _Loader(pickle.Unpickler):
+    """Unpickles what was saved; with ``safe`` only tensors and plain values, which run no other code."""
+
+    def __init__(self, file: Any, apart: list[Any], safe: bool) -> None:
+        super().__init__(file)
+        self._apart, self._safe = apart, safe
+
+    def persistent_load(self, pid: Any) -> Any:
+        return self._apart[pid]
+
+    def find_class(self, module: str, name: str) -> Any:
+        known = module.startswith("reference_impl.base.") or name in _SAFE.get(module, "").split()
+        if self._safe and not known:
+            place = module.replace("reference_impl", "torch")
+            raise pickle.UnpicklingError(_refusal(name if module == "builtins" else f"{place}.{name}"))
+        return super().find_class(module, name)
+
+
+def _refusal(name: str) -> str:
+    """The words of PyTorch for a name that a file of weights may not ask for."""
+    return (
+        "Weights only load failed. This file can still be loaded, to do so you have two options, "
+        "\x1b[1mdo those steps only if you trust the source of the checkpoint\x1b[0m. \n"
+        "\t(1) In PyTorch 2.6, we changed the default value of the `weights_only` argument in `torch.load` "
+        "from `False` to `True`. Re-running `torch.load` with `weights_only` set to `False` will likely "
+        "succeed, but it can result in arbitrary code execution. Do it only if you got the file from a "
+        "trusted source.\n\t(2) Alternatively, to load with `weights_only=True` please check the "
+        "recommended steps in the following error message.\n\tWeightsUnpickler error: Unsupported global: "
+        f"GLOBAL {name} was not an allowed global by default. Please use "
+        f"`torch.serialization.add_safe_globals([{name}])` or the "
+        f"`torch.serialization.safe_globals([{name}])` context manager to allowlist this global if you trust "
+        "this class/function.\n\nCheck the documentation of torch.load to learn more about types accepted by "
+        "default with weights_only "
+        "https://pytorch.org/docs/stable/generated/torch.load.html."
+    )
+
+
 def save(obj: Any, f: Any) -> None:
     """Pickle ``obj`` to a path or an open file.
 
     NB: the format is pickle's, not PyTorch's.
     """
+    if isinstance(f, (str, Path)) and not Path(f).parent.is_dir():
+        raise RuntimeError(f"Parent directory {Path(f).parent} does not exist.")
+    saved = io.BytesIO()
+    saver = _Saver(saved)
+    saver.dump(obj)
     with _opened(f, "wb") as file:
-        pickle.dump(obj, file)
+        pickle.dump((saved.getvalue(), saver.apart), file)
 
 
 def load(f: Any, map_location: Any = None, *, weights_only: bool = True, **_: Any) -> Any:
-    """Load what `save` wrote.
-
-    Unpickling runs code: load only from sources that you trust, whatever ``weights_only`` says.
-    """
+    """Load what `save` wrote; unless ``weights_only`` this may run code that the file names."""
     with _opened(f, "rb") as file:
-        return pickle.load(file)
+        saved, apart = _Memory(file).load()
+    return _Loader(io.BytesIO(saved), apart, weights_only).load()
 
 
 def _opened(f: Any, mode: str) -> AbstractContextManager[Any]:

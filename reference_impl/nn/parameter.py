@@ -19,6 +19,7 @@ from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.fidelity.zero_tensor import ZeroTensor
 from reference_impl.namespace.attributes import METHODS
 from reference_impl.namespace.factories import empty
+from reference_impl.namespace.serialization import warn_of_hooks
 
 _repr = METHODS["__repr__"]
 
@@ -67,7 +68,8 @@ class Parameter(Tensor):
         return memo[id(self)]
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return _rebuilt, (type(self), self.data, flag_of(self))
+        warn_of_hooks(self)
+        return _rebuilt, (type(self), self.data, flag_of(self)), self.__dict__ or None
 
     def __repr__(self) -> str:
         return "Parameter containing:\n" + _repr(self)

@@ -196,9 +196,46 @@ for kind in (optim.SGD, optim.Adam, optim.RMSprop, optim.Adagrad, optim.NAdam, o
     s.step()
     print([round(v, 4) for v in x.tolist()], rate.item(), s.base_lrs, o.param_groups[0]["lr"] is rate)
 """
+SAVED_WHOLE = """
+import collections, io, math, copy, pickle
+nn = torch.nn
+def there_and_back(o, **how):
+    file = io.BytesIO()
+    torch.save(o, file)
+    file.seek(0)
+    return torch.load(file, **how)
+def told(call, *args, **kwargs):
+    try:
+        print(call(*args, **kwargs))
+    except Exception as error:
+        print(type(error).__name__.replace("NoSuch", ""), str(error).split(" GLOBAL ")[0])
+x = torch.arange(4.0)
+a, b, c = there_and_back([x, x[1:3], x.view(2, 2).t()])
+a.zero_()
+print(b, c, b.storage_offset(), c.stride(), a._version)
+for kind in (torch.bfloat16, torch.complex64, torch.bool, torch.int64):
+    print(there_and_back(x.to(kind)[1:3]))
+m = nn.ModuleList([nn.Linear(2, 2, bias=False), nn.Linear(2, 2, bias=False)])
+m[1].weight = m[0].weight
+state = there_and_back(m.state_dict())
+state["0.weight"].zero_()
+print(state["1.weight"])
+told(there_and_back, nn.ReLU())
+told(there_and_back, nn.ReLU(), weights_only=False)
+for o in (math.sin, int, frozenset([1]), range(3), collections.defaultdict(int), {1}, 1j,
+        bytearray(b"x"), collections.Counter("a"), torch.float32, torch.Size([2]), torch.device("cpu"),
+        torch.zeros(0), x.expand(2, 4)):
+    told(there_and_back, o)
+told(torch.save, x, "/nowhere/at/all")
+x.requires_grad_().note = [1]
+p = nn.Parameter(torch.ones(2))
+p.note = 2
+for way in (copy.deepcopy, lambda o: pickle.loads(pickle.dumps(o)), there_and_back):
+    print(getattr(way(x), "note", None), way(x).note is x.note, getattr(way(p), "note", None))
+"""
 SCRIPTS = {
     "saved": SAVED, "loaded": LOADED, "overridden": OWN, "parts": PARTS, "optimizers": OPTIMIZERS,
-    "schedules": SCHEDULES,
+    "schedules": SCHEDULES, "saved whole": SAVED_WHOLE,
 }  # fmt: skip
 
 
