@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any
 
 from conformance.adapters import load
-from specs.case import Case, cases, functions
+from specs.case import Case, cases, functions, plain_state
 from specs.case_words import heard, write_words
 from specs.rule import RULES, TORCH_SAYS_FILE
 
@@ -65,7 +65,7 @@ def listened(case: Case, namespace: Any, cuda: str) -> Listener:
     try:
         function = functions(case.chapter, namespace, cuda=cuda)[case.name]
         function.__globals__.update(refused=listener, warned=listener)
-        with warnings.catch_warnings():
+        with plain_state(namespace), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             function()
     except Exception:

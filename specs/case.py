@@ -230,7 +230,7 @@ class _Absent:
 
 
 @contextlib.contextmanager
-def _plain_state(namespace: Any) -> Iterator[None]:
+def plain_state(namespace: Any) -> Iterator[None]:
     """Turn grad mode on and show every warning each time; restore both afterwards, and leave inference mode
     if the case was left in it.
     """
@@ -279,7 +279,7 @@ def run_case(
         words = None if says is None else Words(case.id, says)
         function.__globals__["refused"] = partial(refused, by_any=any_refusal, words=words)
     try:
-        with _plain_state(namespace), warnings.catch_warnings():
+        with plain_state(namespace), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             function()
     except Exception as exc:
