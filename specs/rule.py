@@ -196,9 +196,13 @@ def classify(error: str, message: str, release: str = NEWEST) -> str | None:
     release of torch, else of all; None if no rule has that wording.
     """
     error = RAISED_AS.get(error, error)
-    found = [rule for rule, cls, regex in _kinds(False) if cls == error and regex.search(message)]
-    holding = [rule for rule in found if RULES[rule].holds_for(release)]
-    return next(iter(holding or found), None)
+    first = None
+    for rule, kind, regex in _kinds(False):
+        if kind == error and regex.search(message):
+            if RULES[rule].holds_for(release):
+                return rule
+            first = first or rule
+    return first
 
 
 @cache
