@@ -43,6 +43,10 @@ _FORMS: dict[str, Any] = {
     "tensor": lambda dtype: f"torch.{_SCALARS.get(_plain(dtype), 'Float')}Tensor",
 }
 """The forms of a field: ``{shape:by}`` is 2x3."""
+_WHERE_ANOMALY_SAYS_MORE = (
+    "Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable "
+    "in question was changed in there or anywhere later. Good luck!"
+)
 
 
 def _plain(dtype: Any) -> str:
@@ -84,11 +88,6 @@ def _text(rule: str, details: Mapping[str, Any]) -> str:
             return known[key]
     return RULES[rule].torch_says if rule in RULES else ""
 
-
-_WHERE_ANOMALY_SAYS_MORE = (
-    "Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable "
-    "in question was changed in there or anywhere later. Good luck!"
-)
 
 Subject = tuple[str, list[int], str, int]
 """The tensor that a refusal is about: dtype, shape, name of its node, its number among the outputs."""
