@@ -130,8 +130,8 @@ def on_data(tensor: Any, new: Any) -> None:
     """Note that a tensor's data is about to be assigned within a transform; may refuse."""
 
 
-def on_read(tensor: Any) -> None:
-    """Note that Python is about to read a tensor's elements; may refuse."""
+def on_read(tensor: Any, how: str = "tolist") -> None:
+    """Note that Python is about to read elements, for tolist, deepcopy or pickle (``how``); may refuse."""
 
 
 def on_numpy(tensor: Any) -> None:

@@ -37,10 +37,12 @@ class ZeroTensor(Tensor):
 
 
 @fill
-def on_read(tensor: Tensor) -> None:
-    """Refuse to read the elements of a ZeroTensor."""
-    if isinstance(tensor, ZeroTensor) and tensor._array.size and tensor.is_cpu:
-        refuse_by("op/zeros-are-not-read")
+def on_read(tensor: Tensor, how: str = "tolist") -> None:
+    """Refuse to read the elements of a ZeroTensor; to list those on a device none are read."""
+    if not isinstance(tensor, ZeroTensor) or (how == "tolist" and not tensor.is_cpu):
+        return
+    if how == "pickle" or (tensor._storage if how == "deepcopy" else tensor._array).size:
+        refuse_by("op/zeros-are-not-read", case=how)
 
 
 @fill

@@ -15,6 +15,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from reference_impl.base.device import find_device, making_on, place_of
 from reference_impl.base.rules import by, refuse_by
+from reference_impl.core import extension_points
 from reference_impl.core.access import (
     array_of,
     grad_of,
@@ -34,6 +35,7 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
     if self.grad_fn is not None:
         refuse_by("copy/deepcopy-of-a-result-refused")
     if id(self) not in memo:
+        extension_points.on_read(self, "deepcopy")
         own = storage_of(self)
         storage = memo.get(id(own))
         if storage is None:
@@ -68,6 +70,7 @@ def _same_window(array: np.ndarray, old: np.ndarray, new: np.ndarray) -> np.ndar
 
 def _reduced(self: Tensor, protocol: Any) -> Any:
     """Pickle elements, flag, device and attributes; ``copy.copy`` comes this way too, as in PyTorch."""
+    extension_points.on_read(self, "pickle")
     warn_of_hooks(self)
     return _rebuilt, (array_of(self), self.requires_grad, str(place_of(self))), self.__dict__ or None
 

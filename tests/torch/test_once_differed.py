@@ -17,6 +17,16 @@ from specs.callbacks import MODULES
 from specs.fact import DENSITIES
 
 PROGRAMS = {
+    "zeros without memory are not deep-copied, nor are views of them": """
+a = torch.tensor([3.0, 1.0], requires_grad=True)
+b = torch.abs(a)
+c, = torch.autograd.grad(b.sum(), a, create_graph=True)
+d, = torch.autograd.grad(c.sum(), a)
+e = copy.deepcopy(d)
+f = copy.deepcopy(d[:0])
+g = copy.deepcopy(d.clone())
+h = copy.deepcopy([a, d])
+""",
     "an out that requires grad takes a result where nothing is recorded, and is resized without a write": """
 a = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
 b = a * 1
