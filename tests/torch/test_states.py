@@ -232,6 +232,11 @@ p = nn.Parameter(torch.ones(2))
 p.note = 2
 for way in (copy.deepcopy, lambda o: pickle.loads(pickle.dumps(o)), there_and_back):
     print(getattr(way(x), "note", None), way(x).note is x.note, getattr(way(p), "note", None))
+a = torch.tensor([3.0, 1.0], requires_grad=True)
+slope, = torch.autograd.grad(a.abs().sum(), a, create_graph=True)
+zeros, = torch.autograd.grad(slope.sum(), a)
+for way in (copy.deepcopy, copy.copy, pickle.dumps, there_and_back):
+    told(way, zeros)
 """
 SCRIPTS = {
     "saved": SAVED, "loaded": LOADED, "overridden": OWN, "parts": PARTS, "optimizers": OPTIMIZERS,
