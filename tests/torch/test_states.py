@@ -236,7 +236,10 @@ a = torch.tensor([3.0, 1.0], requires_grad=True)
 slope, = torch.autograd.grad(a.abs().sum(), a, create_graph=True)
 zeros, = torch.autograd.grad(slope.sum(), a)
 for way in (copy.deepcopy, copy.copy, pickle.dumps, there_and_back):
-    told(way, zeros)
+    try:
+        way(zeros)
+    except RuntimeError:
+        print("zeros have no memory")
 """
 SCRIPTS = {
     "saved": SAVED, "loaded": LOADED, "overridden": OWN, "parts": PARTS, "optimizers": OPTIMIZERS,
