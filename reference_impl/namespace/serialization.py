@@ -70,9 +70,13 @@ def _same_window(array: np.ndarray, old: np.ndarray, new: np.ndarray) -> np.ndar
 
 def _reduced(self: Tensor, protocol: Any) -> Any:
     """Pickle elements, flag, device and attributes; ``copy.copy`` comes this way too, as in PyTorch."""
-    extension_points.on_read(self, "pickle")
-    warn_of_hooks(self)
+    _about_to_pickle(self)
     return _rebuilt, (array_of(self), self.requires_grad, str(place_of(self))), self.__dict__ or None
+
+
+def _about_to_pickle(x: Tensor) -> None:
+    extension_points.on_read(x, "pickle")
+    warn_of_hooks(x)
 
 
 def warn_of_hooks(x: Tensor) -> None:
@@ -110,7 +114,7 @@ class _Saver(pickle.Pickler):
     def reducer_override(self, obj: Any) -> Any:
         if not (isinstance(obj, Tensor) and type(obj).__reduce_ex__ is Tensor.__reduce_ex__):
             return NotImplemented
-        warn_of_hooks(obj)
+        _about_to_pickle(obj)
         array, own = array_of(obj), storage_of(obj)
         window: tuple[Any, ...] = (self._put_apart(array),)
         if array is not own and array.size and own.flags.c_contiguous:
