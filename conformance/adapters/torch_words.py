@@ -16,6 +16,7 @@ from typing import Any
 import specs
 from conformance.adapters.reference_state import TENSOR, RawFacts, in_anomaly_mode, subject_of
 from specs.active_rules import torch_release
+from specs.case_words import UNKNOWN
 from specs.errors import Refusal
 from specs.rule import RULES, version_key
 from specs.tables import table
@@ -60,6 +61,9 @@ def _product(shape: Any) -> int:
     return out
 
 
+_UNKNOWN = object()
+
+
 class _Words(string.Formatter):
     """Fills a text with details; ``...`` stands for those that are not known."""
 
@@ -67,11 +71,11 @@ class _Words(string.Formatter):
         try:
             return super().get_field(field_name, args, kwargs)
         except (KeyError, IndexError, TypeError, AttributeError):
-            return None, field_name
+            return _UNKNOWN, field_name
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        if value is None:
-            return "..."
+        if value is _UNKNOWN:
+            return UNKNOWN
         return str(_FORMS[format_spec](value) if format_spec in _FORMS else value)
 
 
