@@ -33,7 +33,7 @@ class Listener:
     def __init__(self) -> None:
         self.said: list[Said] = []
         self.words: list[str] = []
-        """What is said at each refusal, as `specs.case_words` has it."""
+        """The class and first line of each refusal's exception."""
 
     def __call__(self, rule: str) -> Listener:
         self.rule = rule

@@ -171,6 +171,7 @@ def run_case_on(case: Case, adapter: Any) -> Witnessed:
             return Witnessed(case.id, case.rules, UNSUPPORTED, why=beyond)
         cuda = getattr(adapter, "stands_for_cuda", "cuda")
         by_any = limits.refusals == "some"
+        # The words of other implementations are their own; the reference alone claims to speak PyTorch's.
         says = getattr(adapter, "says", None) if adapter.name == "reference" else None
         result = run_case(case, adapter.namespace, cuda=cuda, any_refusal=by_any, says=says)
         if result.passed:

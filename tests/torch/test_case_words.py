@@ -28,7 +28,7 @@ def test_what_torch_says_is_on_file(case: Case) -> None:
 
 
 def test_a_case_breaks_at_other_words(monkeypatch):
-    """The rule is the same; the words that it is told with are not."""
+    """A refusal by the right rule fails its case if its text is not PyTorch's."""
     reference = load("reference")
     case = next(case for case in cases() if case.id == "backward/root_must_require_grad")
     with reference.modelling(RELEASE):
