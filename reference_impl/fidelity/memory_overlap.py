@@ -180,7 +180,7 @@ def has_internal_overlap(array: np.ndarray) -> bool:
     return any(s == 0 and n > 1 for n, s in zip(array.shape, array.strides, strict=True))
 
 
-def overlaps(written: Tensor, read: Tensor, fully_too: bool = False) -> bool:
+def overlaps(written: Tensor, read: Tensor, fully_too: bool) -> bool:
     """Return True if two dense tensors on one storage share some memory without being the same window on it
     (with ``fully_too``, also if they are).
     """
