@@ -344,4 +344,4 @@ def kl_div(
     else:
         losses = target.xlogy(target).sub(target.mul(input))
     loss = losses.sum() if chosen == "batchmean" else reduce_losses(losses, chosen)
-    return loss.div(input.shape[0]) if reduction == "batchmean" else loss
+    return loss.div(input.shape[0]) if reduction == "batchmean" and input.ndim else loss

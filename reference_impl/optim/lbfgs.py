@@ -118,7 +118,7 @@ class LBFGS(Optimizer):
         along = change.dot(step)
         if float(along) > 1e-10:
             for kept, new in ((changes, change), (steps, step), (ro, along.reciprocal())):
-                del kept[: len(kept) - size + 1]
+                del kept[: max(len(kept) - size + 1, 0)]
                 kept.append(new)
             known["H_diag"] = along.div(change.dot(change))
         q, shares = g.neg(), state.setdefault("al", [None] * size)

@@ -162,7 +162,7 @@ gelu_backward.wrt(dy=lambda g, y: g.gelu_backward(y), y=_gelu_twice)
 @op(internal=True, node="ThresholdBackward0", dtypes="keep", wide=True, layout=("x",), lacks="bc")
 def threshold(x: Tensor, threshold: Scale, value: Scale) -> Any:
     """``x`` where it is above the threshold, a value elsewhere."""
-    return np.where(x > threshold, x, x.dtype.type(value))
+    return np.where(x <= threshold, x.dtype.type(value), x)
 
 
 threshold.wrt(x=lambda g, x, threshold: g.threshold_backward(x, threshold))
@@ -180,7 +180,7 @@ threshold.wrt(x=lambda g, x, threshold: g.threshold_backward(x, threshold))
 )
 def threshold_(x: Tensor, threshold: Scale, value: Scale) -> Any:
     """``threshold`` in place."""
-    return np.where(x > threshold, x, x.dtype.type(value))
+    return np.where(x <= threshold, x.dtype.type(value), x)
 
 
 threshold_.wrt(x=lambda g, x, threshold: g.threshold_backward(x, threshold))

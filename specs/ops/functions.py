@@ -190,8 +190,8 @@ relu.wrt(x=lambda g, out: g.threshold_backward(out, 0))
 
 @op(internal=True, node="ThresholdBackwardBackward0", layout=("y", "dy"))
 def threshold_backward(dy: Tensor, y: Tensor, threshold: Scale):
-    """``dy`` where ``y`` is above the threshold, else zero."""
-    return np.where(np.greater(y, threshold), dy, 0)
+    """``dy`` where ``y`` is not at or below the threshold (so where it is NaN), else zero."""
+    return np.where(np.less_equal(y, threshold), 0, dy)
 
 
 threshold_backward.wrt(

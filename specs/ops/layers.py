@@ -239,7 +239,7 @@ _elu_backward.wrt(
         g.mul(dy)
         ._elu_backward(y, alpha=alpha, scale=scale, inner=inner)
         .mul_scalar(inner)
-        .masked_fill(y.gt(0), 0)
+        .masked_fill(y.ge(0), 0)
     ),
 )
 

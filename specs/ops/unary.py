@@ -186,8 +186,8 @@ def round(x: Tensor) -> Any:
 
 @op(internal=True, inplace=True, node="SignBackward0", dtypes="keep", layout=("x",), lacks="c")
 def sign(x: Tensor) -> Any:
-    """-1, 0 or 1."""
-    return x.copy() if x.dtype.kind == "b" else np.sign(x)
+    """-1, 0 or 1; NaN has the sign 0."""
+    return x.copy() if x.dtype.kind == "b" else np.sign(x, where=x == x, out=np.zeros_like(x))
 
 
 @op(

@@ -1073,6 +1073,24 @@ b = torch.tensor([1])
 c = torch.tensor([2.0])
 d = a.scatter_add(0, b, c)
 """,
+    "a rectified NaN passes its gradient on": """
+a = torch.tensor([float("nan"), -1.0, 2.0], requires_grad=True)
+b = torch.relu(a)
+b.sum().backward()
+c = a.detach().sign()
+""",
+    "a scaled exponential unit has no second derivative at zero": """
+a = torch.tensor([0.0, -1.0, 1.0], dtype=torch.float64, requires_grad=True)
+b = torch.nn.functional.selu(a)
+c, = torch.autograd.grad(b.sum(), [a], create_graph=True)
+c.sum().backward()
+""",
+    "a divergence of two numbers is divided by no batch": """
+a = torch.tensor(-1.0, requires_grad=True)
+b = torch.tensor(0.5)
+c = torch.nn.functional.kl_div(a, b, reduction="batchmean")
+c.backward()
+""",
 }
 
 
