@@ -337,7 +337,8 @@ ALIASES = {
     "greater_": "gt_", "greater_equal_": "ge_", "less_": "lt_", "less_equal_": "le_", "not_equal_": "ne_",
     "subtract_": "sub_", "divide_": "div_", "true_divide_": "div_", "negative_": "neg_", "absolute_": "abs_",
     "arccosh": "acosh", "arcsinh": "asinh", "arctanh": "atanh", "arccos_": "acos_", "arcsin_": "asin_",
-    "arctan_": "atan_", "arctan2_": "atan2_", "fix_": "trunc_",
+    "arctan_": "atan_", "arctan2_": "atan2_", "fix_": "trunc_", "arccosh_": "acosh_", "arcsinh_": "asinh_",
+    "arctanh_": "atanh_",
     "greater_equal": "ge", "less": "lt", "less_equal": "le", "not_equal": "ne",
 }  # fmt: skip
 """Ops by their aliases."""

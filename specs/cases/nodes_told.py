@@ -139,7 +139,7 @@ def a_refused_hook_leaves_room_for_the_next():
 
 
 def many_backwards_run_one_within_another():
-    """However deep.
+    """Any number of them, as far as memory goes.
 
     Rule: backward/runs-within-another.
     """

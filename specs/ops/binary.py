@@ -47,9 +47,12 @@ def hypot(x: Tensor, y: Tensor) -> Any:
 hypot.wrt(x=lambda g, x, out: g.mul(x).div(out), y=lambda g, y, out: g.mul(y).div(out))
 
 
-@op(internal=True, name="div", node="DivBackward2", zero="quotient")
+@op(internal=True, name="div", inplace=True, node="DivBackward2", zero="quotient")
 def div_rounded(x: Tensor, y, *, rounding_mode: Rounding) -> Any:
     """The quotient rounded down or towards zero."""
+    if rounding_mode not in ("floor", "trunc"):
+        found = f"None, 'trunc', or 'floor' but found '{rounding_mode}'"
+        raise RuntimeError(f"div expected rounding_mode to be one of {found}")
     need_kernel(f"div_{rounding_mode}", x, "bc")
     quotient = np.floor_divide(x, y) if rounding_mode == "floor" else np.trunc(np.true_divide(x, y))
     return quotient.astype(np.result_type(x, y), copy=False)

@@ -62,7 +62,20 @@ def erfinv(x: Tensor):
 erfinv.wrt(x=lambda g, x: g.mul(x.erfinv().pow(2).exp()).mul_scalar(math.sqrt(math.pi) / 2))
 
 
-@op(node="AcoshBackward0", **ROUNDING)
+_BESIDE = ROUNDING | {"inplace": False}
+_WRITTEN = ROUNDING | {"inplace": "only"}
+
+
+def _not_in_place(name: str) -> Any:
+    """Make the formula of a write that PyTorch records, and cannot differentiate."""
+
+    def refused(g: Any, x: Any) -> Any:
+        raise NotImplementedError(f"the derivative for 'inplace version of {name}' is not implemented.")
+
+    return refused
+
+
+@op(node="AcoshBackward0", **_BESIDE)
 def acosh(x: Tensor):
     """Inverse hyperbolic cosine."""
     return np.arccosh(x)
@@ -78,7 +91,16 @@ def _acosh_backward(g, x):
 acosh.wrt(x=_acosh_backward)
 
 
-@op(node="AsinhBackward0", **ROUNDING)
+@op(node="AcoshBackward1", **_WRITTEN)
+def acosh_(x: Tensor):
+    """Inverse hyperbolic cosine, in place."""
+    return np.arccosh(x)
+
+
+acosh_.wrt(x=_not_in_place("acosh"))
+
+
+@op(node="AsinhBackward0", **_BESIDE)
 def asinh(x: Tensor):
     """Inverse hyperbolic sine."""
     return np.arcsinh(x)
@@ -87,13 +109,31 @@ def asinh(x: Tensor):
 asinh.wrt(x=lambda g, x: g.mul(conj(x.mul(x).add_scalar(1).rsqrt())))
 
 
-@op(node="AtanhBackward0", **ROUNDING)
+@op(node="AsinhBackward1", **_WRITTEN)
+def asinh_(x: Tensor):
+    """Inverse hyperbolic sine, in place."""
+    return np.arcsinh(x)
+
+
+asinh_.wrt(x=_not_in_place("asinh"))
+
+
+@op(node="AtanhBackward0", **_BESIDE)
 def atanh(x: Tensor):
     """Inverse hyperbolic tangent."""
     return np.arctanh(x)
 
 
 atanh.wrt(x=lambda g, x: g.div(conj(minus(1, x.mul(x)))))
+
+
+@op(node="AtanhBackward1", **_WRITTEN)
+def atanh_(x: Tensor):
+    """Inverse hyperbolic tangent, in place."""
+    return np.arctanh(x)
+
+
+atanh_.wrt(x=_not_in_place("atanh"))
 
 
 def _accumulated(x: np.ndarray, axis: int) -> np.ndarray:

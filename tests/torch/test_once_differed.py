@@ -1091,6 +1091,22 @@ b = torch.tensor(0.5)
 c = torch.nn.functional.kl_div(a, b, reduction="batchmean")
 c.backward()
 """,
+    "an inverse hyperbolic cosine in place has a node of its own": """
+a = torch.tensor([1.5, 2.0], requires_grad=True)
+b = a * 1
+c = b[:1]
+c.acosh_()
+d = a.div(4.0)
+d.arctanh_()
+""",
+    "a quotient is rounded in place": """
+a = torch.tensor([1.5, 2.0], requires_grad=True)
+b = a * 3
+c = b[:1]
+c.div_(2, rounding_mode="trunc")
+b.sum().backward()
+b.div_(a, rounding_mode="floor")
+""",
 }
 
 

@@ -148,6 +148,10 @@ REFUSED = [
     lambda t: t.nn.LSTM(3, 4, proj_size=-1),
     lambda t: t.nn.GRU(3, 4, proj_size=2),
     lambda t: t.nn.LSTM(3, 4, proj_size=2)(t.ones(2, 2, 3), (t.ones(1, 2, 4), t.ones(1, 2, 4))),
+    lambda t: t.tensor(1.5, requires_grad=True).mul(1).acosh_().backward(),
+    lambda t: t.tensor(1.5, requires_grad=True).mul(1).arcsinh_().backward(),
+    lambda t: t.tensor(0.5, requires_grad=True).mul(1).atanh_().backward(),
+    lambda t: t.ones(2).div_(2, rounding_mode="up"),
 ]  # fmt: skip
 
 
