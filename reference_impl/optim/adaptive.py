@@ -173,7 +173,8 @@ class Adamax(PerParameter):
         mean, largest = state["exp_avg"], state["exp_inf"]
         mean.lerp_(g, 1 - first)
         largest.mul_(second)
-        largest.copy_(largest.maximum(g.abs().add(group["eps"])))
+        older = largest.clone() if group["differentiable"] else largest
+        largest.copy_(older.maximum(g.abs().add(group["eps"])))
         x.addcdiv_(mean, largest, value=-group["lr"] / (1 - first**self.count))
 
 
