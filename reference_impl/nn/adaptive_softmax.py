@@ -13,7 +13,7 @@ from reference_impl.nn.layers import Linear
 from reference_impl.nn.module import Module
 
 
-class ASMoutput(NamedTuple):
+class _ASMoutput(NamedTuple):
     """The result of an adaptive softmax."""
 
     output: Tensor
@@ -61,7 +61,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             for layer in layers.children():
                 layer.reset_parameters()
 
-    def forward(self, input_: Any, target_: Any) -> ASMoutput:
+    def forward(self, input_: Any, target_: Any) -> _ASMoutput:
         _need_batches(input_, target_)
         single = not target_.ndim
         input = input_.unsqueeze(0) if single else input_
@@ -87,7 +87,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         head = functional.log_softmax(self.head(input), dim=1)
         output += head.gather(1, places.unsqueeze(1)).squeeze()
         loss = (-output).mean()
-        return ASMoutput(output.squeeze(0) if single else output, loss)
+        return _ASMoutput(output.squeeze(0) if single else output, loss)
 
     def _fill(self, at: int, low: int, rows: Any, target: Any, input: Any, output: Any, places: Any) -> None:
         """Write what a cluster gives for the rows whose targets are in it."""

@@ -108,8 +108,8 @@ class Optimizer:
         given = group["params"]
         if isinstance(given, set):
             raise TypeError(
-                "optimizer parameters need to be organized in ordered collections, but the ordering of tensors "
-                "in sets will change between runs. Please use a list instead."
+                "optimizer parameters need to be organized in ordered collections, but the ordering of "
+                "tensors in sets will change between runs. Please use a list instead."
             )
         params, names = _without_names([given] if isinstance(given, Tensor) else list(given))
         if any(bool(names) is not ("param_names" in other) for other in self.param_groups):

@@ -47,7 +47,8 @@ RECORDED = """
 KINDS = [
     (optim.SGD, {"momentum": 0.9, "weight_decay": 0.1}), (optim.Adam, {}), (optim.AdamW, {}),
     (optim.NAdam, {"weight_decay": 0.1}), (optim.RAdam, {"betas": (0.5, 0.5)}), (optim.Adamax, {}),
-    (optim.Adamax, {"weight_decay": 0.1}), (optim.Adadelta, {}), (optim.Adagrad, {}), (optim.RMSprop, {}), (optim.Rprop, {}),
+    (optim.Adamax, {"weight_decay": 0.1}),
+    (optim.Adadelta, {}), (optim.Adagrad, {}), (optim.RMSprop, {}), (optim.Rprop, {}),
     (optim.ASGD, {"t0": 1}),
 ]
 for kind, how in KINDS:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
 from reference_impl.core.tensor import Tensor
@@ -36,7 +37,7 @@ def _need_amount(amount: Any, size: int) -> int:
     return round(float(amount) * size)
 
 
-class BasePruningMethod:
+class BasePruningMethod(ABC):
     """A way to choose a mask; subclasses define `compute_mask`."""
 
     PRUNING_TYPE = "unstructured"
@@ -45,9 +46,9 @@ class BasePruningMethod:
     def __call__(self, module: Any, inputs: Any) -> None:
         setattr(module, self._tensor_name, self.apply_mask(module))
 
+    @abstractmethod
     def compute_mask(self, t: Any, default_mask: Any) -> Tensor:
         """Return the mask for a tensor that has one already."""
-        raise NotImplementedError
 
     def apply_mask(self, module: Any) -> Tensor:
         """Return the parameter times its mask."""
@@ -65,13 +66,15 @@ class BasePruningMethod:
         old = next((kept for kept in _hooks(module).values() if kept._tensor_name == name), None)
         if old is not None:
             _forget(module, name)
-            method = PruningContainer(old, method)
+            many = old if isinstance(old, PruningContainer) else PruningContainer(old)
+            many.add_pruning_method(method)
+            method = many
         orig = getattr(module, name)
         if importance_scores is not None and importance_scores.shape != orig.shape:
             raise AssertionError(f"importance_scores should have the shape of parameter {name} of {module}")
         scores = orig if importance_scores is None else importance_scores
         default = _ones(orig) if old is None else getattr(module, f"{name}_mask").detach().clone()
-        mask = method.compute_mask(scores, default)
+        mask = method.compute_mask(scores, default_mask=default)
         if old is None:
             module.register_parameter(f"{name}_orig", orig)
             del module._parameters[name]
@@ -83,7 +86,7 @@ class BasePruningMethod:
     def prune(self, t: Tensor, default_mask: Any = None, importance_scores: Any = None) -> Tensor:
         """Return a tensor times its mask, without a module."""
         scores = t if importance_scores is None else importance_scores
-        mask = self.compute_mask(scores, _ones(t) if default_mask is None else default_mask)
+        mask = self.compute_mask(scores, default_mask=_ones(t) if default_mask is None else default_mask)
         return t.mul(mask.to(dtype=t.dtype))
 
     def remove(self, module: Any) -> None:
@@ -104,10 +107,21 @@ class PruningContainer(BasePruningMethod):
 
     def __init__(self, *methods: BasePruningMethod) -> None:
         self._pruning_methods: tuple[BasePruningMethod, ...] = ()
+        if len(methods) == 1:
+            self._tensor_name = methods[0]._tensor_name
         for method in methods:
-            own = method._pruning_methods if isinstance(method, PruningContainer) else (method,)
-            self._pruning_methods += own
-        self._tensor_name = self._pruning_methods[0]._tensor_name
+            self.add_pruning_method(method)
+
+    def add_pruning_method(self, method: Any) -> None:
+        """Let one more way choose, from what the others leave."""
+        if not isinstance(method, BasePruningMethod):
+            raise TypeError(f"{type(method)} is not a BasePruningMethod subclass")
+        if method._tensor_name != self._tensor_name:
+            raise ValueError(
+                "Can only add pruning methods acting on the parameter named "
+                f"'{self._tensor_name}' to PruningContainer {self}. Found '{method._tensor_name}'"
+            )
+        self._pruning_methods += (method,)
 
     def compute_mask(self, t: Any, default_mask: Any) -> Tensor:
         """Let the last way choose among what is left."""
@@ -119,11 +133,18 @@ class PruningContainer(BasePruningMethod):
             dim = method.dim % t.ndim  # type: ignore[attr-defined]  # as all such have
             left[dim] = default_mask.sum([d for d in range(t.ndim) if d != dim]).ne(0)
         left = tuple(left) if isinstance(left, list) else left
-        default_mask[left] = method.compute_mask(t[left], default_mask[left])
-        return default_mask
+        mask: Any = default_mask.to(dtype=t.dtype)
+        mask[left] = method.compute_mask(t[left], default_mask=default_mask[left]).to(dtype=t.dtype)
+        return mask
 
     def __len__(self) -> int:
         return len(self._pruning_methods)
+
+    def __iter__(self) -> Iterator[BasePruningMethod]:
+        return iter(self._pruning_methods)
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._pruning_methods[at]
 
 
 class Identity(BasePruningMethod):
@@ -279,23 +300,18 @@ def global_unstructured(
     parameters: Iterable[tuple[Any, str]], pruning_method: Any, importance_scores: Any = None, **kwargs: Any
 ) -> None:
     """Prune several parameters as if they were one."""
-    given = list(parameters)
     scores = importance_scores or {}
-    each = [scores.get(key, getattr(*key)) for key in given]
-    masks = [getattr(module, f"{name}_mask", _ones(getattr(module, name))) for module, name in given]
+    flat = parameters_to_vector([scores.get(key, getattr(*key)) for key in parameters])
+    old = [getattr(module, f"{name}_mask", _ones(getattr(module, name))) for module, name in parameters]
     method = pruning_method(**kwargs)
     if method.PRUNING_TYPE != "unstructured":
         raise TypeError(
             f'Only "unstructured" PRUNING_TYPE supported for the `pruning_method`. Found method '
             f"{pruning_method} of type {method.PRUNING_TYPE}"
         )
-    old = parameters_to_vector(masks)
-    mask: Any = old.clone()
-    left: Any = old.eq(1)
-    flat: Any = parameters_to_vector(each)
-    mask[left] = method.compute_mask(flat[left], mask[left])
-    at = 0
-    for module, name in given:
+    method._tensor_name = "temp"
+    mask, at = PruningContainer(method).compute_mask(flat, parameters_to_vector(old)), 0
+    for module, name in parameters:
         param = getattr(module, name)
         custom_from_mask(module, name, mask.narrow(0, at, param.numel()).view_as(param))
         at += param.numel()
