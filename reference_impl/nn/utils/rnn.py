@@ -50,7 +50,7 @@ def pad_sequence(
 ) -> Tensor:
     """Stack sequences of different lengths, the shorter ones padded."""
     if padding_side not in ("right", "left"):
-        raise RuntimeError("Expected padding_side to be one of left or right.")
+        raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
     if not isinstance(sequences, Iterable):
         raise RuntimeError(
             f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"
