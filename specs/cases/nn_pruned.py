@@ -4,7 +4,6 @@ import importlib
 
 import torch
 
-from specs.cases._errors import told
 from specs.cases._measures import error_kinds, graded
 
 
@@ -288,17 +287,17 @@ def amounts_that_are_none():
         error_kinds([lambda: u.custom_from_mask(_linear(), "weight", torch.ones(3, 2))]),
         error_kinds([lambda: u.l1_unstructured(_linear(), "weight", 1, torch.ones(3, 2))]),
     ] == ["V", "V", "V", "V", "o", "o"]
-    assert told(
-        lambda: u.l1_unstructured(m, "weight", "1"),
-        lambda: u.l1_unstructured(m, "weight", 1.5),
-        lambda: u.l1_unstructured(_linear(), "weight", 7),
-        lambda: u.remove(_linear(), "weight"),
-    ) == [
-        "TypeError: Invalid type for amount: 1. Must be int or float.",
-        "ValueError: amount=1.5 should either be a float in the range [0, 1] or a non-neg",
-        "ValueError: amount=7 should be smaller than the number of parameters to prune=6",
-        "ValueError: Parameter 'weight' of module Linear(in_features=3, out_features=2, b",
-    ]
+    assert (
+        error_kinds(
+            [
+                lambda: u.l1_unstructured(m, "weight", "1"),
+                lambda: u.l1_unstructured(m, "weight", 1.5),
+                lambda: u.l1_unstructured(_linear(), "weight", 7),
+                lambda: u.remove(_linear(), "weight"),
+            ]
+        )
+        == "TVVV"
+    )
     u.l1_unstructured(m, "weight", 1)
     assert list(m.state_dict()) == ["bias", "weight_orig", "weight_mask"]
     assert [m.weight_mask.sum().item(), u.l1_unstructured(m, "bias", 1.0).bias.tolist()] == [5.0, [0.0, -0.0]]

@@ -4,8 +4,7 @@ import importlib
 
 import torch
 
-from specs.cases._errors import told
-from specs.cases._measures import filled, graded, wave
+from specs.cases._measures import error_kinds, filled, graded, wave
 
 
 def _plain(forward, back=None):
@@ -47,13 +46,15 @@ def weights_of_several_originals():
         len(many),
         p.type_before_parametrizations(m).__name__,
     ] == [True, True, 2, "Linear"]
-    assert told(
-        lambda: setattr(m, "weight", w),
-        lambda: p.remove_parametrizations(m, "weight", leave_parametrized=False),
-    ) == [
-        "RuntimeError: parametrization P does not implement right_inverse.",
-        "ValueError: Cannot leave unparametrized (`leave_parametrized=False`) a tensor th",
-    ]
+    assert (
+        error_kinds(
+            [
+                lambda: setattr(m, "weight", w),
+                lambda: p.remove_parametrizations(m, "weight", leave_parametrized=False),
+            ]
+        )
+        == "oV"
+    )
     p.remove_parametrizations(m, "weight")
     assert [m.weight.equal(w * 3 + 1), type(m.weight).__name__, m.weight.requires_grad, type(m).__name__] == [
         True,
@@ -64,43 +65,34 @@ def weights_of_several_originals():
     k = n.Linear(2, 2, dtype=torch.float64)
     wrong = [3, (w,), (w, w.float()), (w, w)]
     p.register_parametrization(k, "weight", _plain(lambda a, b: a - b, lambda x: wrong[-1]), unsafe=True)
-    assert told(*[lambda: (wrong.pop(), setattr(k, "weight", w))] * 3) == [
-        "ValueError: Tensor 1 returned by `right_inverse` has dtype torch.float32 while `",
-        "ValueError: 'right_inverse' must return a sequence of tensors of length 2. Got a",
-        "ValueError: 'right_inverse' must return a sequence of tensors. Got int.",
-    ]
+    assert error_kinds([lambda: (wrong.pop(), setattr(k, "weight", w))] * 3) == "VVV"
     j = n.Linear(2, 2, dtype=torch.float64)
     back = [w]
     p.register_parametrization(j, "weight", _plain(lambda x: x, lambda x: back[-1]))
-    assert told(
-        lambda: (back.append(w.float()), setattr(j, "weight", w)),
-        lambda: (back.append(3), setattr(j, "weight", w)),
-        lambda: p.register_parametrization(n.Linear(2, 2), "bias", _plain(lambda x: x, lambda x: 3)),
-        lambda: p.register_parametrization(n.Linear(2, 2), "bias", _plain(lambda x: x, lambda x: (x, 3))),
-        lambda: p.register_parametrization(n.Linear(2, 2), "bias", _plain(lambda x: x, lambda x: x.double())),
-        lambda: p.register_parametrization(n.Linear(2, 2), "bias", _plain(lambda x: x.double())),
-        lambda: p.register_parametrization(n.Linear(2, 2), "bias", _plain(lambda x: x[0])),
-        lambda: p.register_parametrization(n.Linear(2, 2), "bias", _plain(lambda x: 3)),
-        lambda: p.register_parametrization(j, "weight", _plain(lambda x: x, lambda x: x.float())),
-        lambda: p.register_parametrization(j, "weight", _plain(lambda x: x, lambda x: x[0])),
-        lambda: p.register_parametrization(j, "weight", _plain(lambda x: x, lambda x: 3)),
-        lambda: p.register_parametrization(j, "weight", _plain(lambda x: x.float())),
-        lambda: j.__getstate__(),
-    ) == [
-        "ValueError: The tensor returned by `right_inverse` has dtype torch.float32 while",
-        "ValueError: `right_inverse` should return a tensor. Got int",
-        "ValueError: 'right_inverse' must return a Tensor or a Sequence of tensors (list,",
-        "ValueError: 'right_inverse' must return a Tensor or a Sequence of tensors (list,",
-        "ValueError: When `right_inverse` outputs one tensor, it may not change the dtype",
-        "ValueError: Registering a parametrization may not change the dtype of the tensor",
-        "ValueError: Registering a parametrization may not change the shape of the tensor",
-        "ValueError: A parametrization must return a tensor. Got int.",
-        "ValueError: The tensor returned by parametrization.right_inverse must have the s",
-        "ValueError: The tensor returned by parametrization.right_inverse must have the s",
-        "ValueError: parametrization.right_inverse must return a tensor. Got: int",
-        "ValueError: Registering a parametrization may not change the dtype of the tensor",
-        "RuntimeError: Serialization of parametrized modules is only supported through st",
-    ]
+    assert (
+        error_kinds(
+            [
+                lambda: (back.append(w.float()), setattr(j, "weight", w)),
+                lambda: (back.append(3), setattr(j, "weight", w)),
+                lambda: p.register_parametrization(n.Linear(2, 2), "bias", _plain(lambda x: x, lambda x: 3)),
+                lambda: p.register_parametrization(
+                    n.Linear(2, 2), "bias", _plain(lambda x: x, lambda x: (x, 3))
+                ),
+                lambda: p.register_parametrization(
+                    n.Linear(2, 2), "bias", _plain(lambda x: x, lambda x: x.double())
+                ),
+                lambda: p.register_parametrization(n.Linear(2, 2), "bias", _plain(lambda x: x.double())),
+                lambda: p.register_parametrization(n.Linear(2, 2), "bias", _plain(lambda x: x[0])),
+                lambda: p.register_parametrization(n.Linear(2, 2), "bias", _plain(lambda x: 3)),
+                lambda: p.register_parametrization(j, "weight", _plain(lambda x: x, lambda x: x.float())),
+                lambda: p.register_parametrization(j, "weight", _plain(lambda x: x, lambda x: x[0])),
+                lambda: p.register_parametrization(j, "weight", _plain(lambda x: x, lambda x: 3)),
+                lambda: p.register_parametrization(j, "weight", _plain(lambda x: x.float())),
+                lambda: j.__getstate__(),
+            ]
+        )
+        == "VVVVVVVVVVVVo"
+    )
 
 
 def calls_with_other_parameters():
@@ -124,31 +116,26 @@ def calls_with_other_parameters():
         0.5572,
         -362.5502,
     ]
-    assert told(
-        lambda: call(tied, {"more.weight": w, "0.weight": w.clone()}, x),
-        lambda: call(m, 3, x),
-        lambda: call(m, [3], x),
-        lambda: call(m, [{"bias": w[0]}, {"bias": w[1]}], x),
-        lambda: call(m, {"bias": w[0]}, x, strict=True),
-        lambda: call(m, {"bias": w[0], "weight": w, "nope": w}, x, strict=True),
-        lambda: call(m, {"bias": 3}, x),
-        lambda: torch.func.stack_module_state([]),
-        lambda: torch.func.stack_module_state([m, n.Linear(2, 2).eval()]),
-        lambda: torch.func.stack_module_state([m, n.Identity()]),
-        lambda: torch.func.stack_module_state([m, n.Linear(2, 2, dtype=torch.float64).requires_grad_(False)]),
-    ) == [
-        None,
-        "ValueError: Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of",
-        "ValueError: Expected all elements of parameter_and_buffer_dicts to be dictionari",
-        "ValueError: ['bias'] appeared in multiple dictionaries; behavior of functional c",
-        "RuntimeError: Error(s) in reparametrizing for Linear:",
-        "RuntimeError: Error(s) in reparametrizing for Linear:",
-        "TypeError: 3 is not an instance of torch.Tensor",
-        "RuntimeError: stack_module_state: Expected at least one model, got 0.",
-        "RuntimeError: stack_module_state: Expected all models to have the same training/",
-        "RuntimeError: stack_module_state: Expected all models to be of the same class.",
-        "RuntimeError: Expected weight from each model to have the same .requires_grad",
-    ]
+    assert (
+        error_kinds(
+            [
+                lambda: call(tied, {"more.weight": w, "0.weight": w.clone()}, x),
+                lambda: call(m, 3, x),
+                lambda: call(m, [3], x),
+                lambda: call(m, [{"bias": w[0]}, {"bias": w[1]}], x),
+                lambda: call(m, {"bias": w[0]}, x, strict=True),
+                lambda: call(m, {"bias": w[0], "weight": w, "nope": w}, x, strict=True),
+                lambda: call(m, {"bias": 3}, x),
+                lambda: torch.func.stack_module_state([]),
+                lambda: torch.func.stack_module_state([m, n.Linear(2, 2).eval()]),
+                lambda: torch.func.stack_module_state([m, n.Identity()]),
+                lambda: torch.func.stack_module_state(
+                    [m, n.Linear(2, 2, dtype=torch.float64).requires_grad_(False)]
+                ),
+            ]
+        )
+        == "-VVVooToooo"
+    )
     b = n.BatchNorm1d(2)
     state = dict(b.named_buffers())
     given = {k: v.clone() for k, v in state.items()}
@@ -238,23 +225,20 @@ def sequences_packed_and_padded():
         True,
     ]
     assert [q.to(torch.float32).batch_sizes is q.batch_sizes, q.to("cpu") is q] == [True, True]
-    assert told(
-        lambda: r.pad_sequence([a], padding_side="up"),
-        lambda: r.pad_sequence(3),
-        lambda: r.pad_sequence([]),
-        lambda: r.pack_padded_sequence(s, [1, 2, 3]),
-        lambda: r.pack_padded_sequence(s, [2, 1]),
-        lambda: r.pack_padded_sequence(s, [2, 1, 0]),
-        lambda: r.pad_packed_sequence(p, total_length=3),
-    ) == [
-        "RuntimeError: Expected padding_side to be one of left or right, but got up.",
-        "RuntimeError: pad_sequence: Expected iterable for input sequences, but got arg o",
-        "RuntimeError: received an empty list of sequences",
-        "RuntimeError: `lengths` array must be sorted in decreasing order when `enforce_s",
-        "RuntimeError: Expected `len(lengths)` to be equal to batch_size, but got 2 (batc",
-        "RuntimeError: Length of all samples has to be greater than 0, but found an eleme",
-        "ValueError: Expected total_length to be at least the length of the longest seque",
-    ]
+    assert (
+        error_kinds(
+            [
+                lambda: r.pad_sequence([a], padding_side="up"),
+                lambda: r.pad_sequence(3),
+                lambda: r.pad_sequence([]),
+                lambda: r.pack_padded_sequence(s, [1, 2, 3]),
+                lambda: r.pack_padded_sequence(s, [2, 1]),
+                lambda: r.pack_padded_sequence(s, [2, 1, 0]),
+                lambda: r.pad_packed_sequence(p, total_length=3),
+            ]
+        )
+        == "ooooooV"
+    )
 
 
 def hooks_of_all_modules():
@@ -278,9 +262,7 @@ def hooks_of_all_modules():
     with g.register_module_forward_hook(lambda s, a, k, y: y * 2 + len(k), with_kwargs=True):
         assert [m(input=x).item() == 2 * plain + 1, m(x).item() == 2 * plain] == [True, True]
     with g.register_module_forward_hook(lambda s, a, y: seen.append(y), always_call=True):
-        assert told(lambda: m(x, x)) == [
-            "TypeError: Linear.forward() takes 2 positional arguments but 3 were given"
-        ]
+        assert error_kinds([lambda: m(x, x)]) == "T"
     assert seen[3:] == [("own", 0), ("own", 1), ("own", 2), None]
     with g.register_module_parameter_registration_hook(
         lambda s, k, p: n.Parameter(p + 1) if k == "bias" else None

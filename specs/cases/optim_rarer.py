@@ -2,7 +2,6 @@
 
 import torch
 
-from specs.cases._errors import told
 from specs.cases._measures import error_kinds
 
 
@@ -158,19 +157,18 @@ def names_and_groups_are_kept():
         )
         == "VVTVVVVTV"
     )
-    assert told(
-        lambda: d.add_param_group([z]),
-        lambda: d.add_param_group({"params": {z}}),
-        lambda: d.load_state_dict({"param_groups": [], "state": {}}),
-        lambda: d.load_state_dict({"param_groups": [{"params": [0]}], "state": {}}),
-        lambda: d.least,
-    ) == [
-        "TypeError: param_group must be a dict, but got <class 'list'>",
-        "TypeError: optimizer parameters need to be organized in ordered collections, but",
-        "ValueError: loaded state dict has a different number of parameter groups",
-        "ValueError: loaded state dict contains a parameter group that doesn't match the",
-        "AttributeError: 'SGD' object has no attribute 'least'",
-    ]
+    assert (
+        error_kinds(
+            [
+                lambda: d.add_param_group([z]),
+                lambda: d.add_param_group({"params": {z}}),
+                lambda: d.load_state_dict({"param_groups": [], "state": {}}),
+                lambda: d.load_state_dict({"param_groups": [{"params": [0]}], "state": {}}),
+                lambda: d.least,
+            ]
+        )
+        == "TTVVA"
+    )
     assert [len(c.param_groups), len(d.param_groups), repr(torch.optim.SGD([x]))[:5]] == [2, 1, "SGD ("]
     x.grad = torch.ones_like(x)
     e = torch.optim.SGD([x], lr=0.5, momentum=0.5)
@@ -218,27 +216,22 @@ def rates_and_betas_that_are_tensors():
         0.25,
     ]
     two = t(0.5, 0.5)
-    assert told(
-        lambda: o.SGD([x], lr=two),
-        lambda: o.Adam([x], lr=two),
-        lambda: o.RMSprop([x], lr=two),
-        lambda: o.Adam([x], lr=t(0.5), foreach=True),
-        lambda: o.Adam([x], betas=(0.5, t(0.5))),
-        lambda: o.Adam([x], betas=(t(0.5), 0.5)),
-        lambda: o.Adam([x], betas=(t(0.5), t(0.5)), foreach=True),
-        lambda: o.LBFGS([x], lr=-1.0),
-        lambda: o.SGD([x], lr=-1.0),
-    ) == [
-        "ValueError: Tensor lr must be 1-element",
-        "ValueError: Tensor lr must be 1-element",
-        "ValueError: Tensor lr must be 1-element",
-        "ValueError: lr as a Tensor is not supported for capturable=False and foreach=Tru",
-        "ValueError: betas must be either both floats or both Tensors",
-        "ValueError: betas must be either both floats or both Tensors",
-        "ValueError: betas[0] as a Tensor is not supported for capturable=False and forea",
-        "ValueError: Invalid learning rate: -1.0",
-        "ValueError: Invalid learning rate: -1.0",
-    ]
+    assert (
+        error_kinds(
+            [
+                lambda: o.SGD([x], lr=two),
+                lambda: o.Adam([x], lr=two),
+                lambda: o.RMSprop([x], lr=two),
+                lambda: o.Adam([x], lr=t(0.5), foreach=True),
+                lambda: o.Adam([x], betas=(0.5, t(0.5))),
+                lambda: o.Adam([x], betas=(t(0.5), 0.5)),
+                lambda: o.Adam([x], betas=(t(0.5), t(0.5)), foreach=True),
+                lambda: o.LBFGS([x], lr=-1.0),
+                lambda: o.SGD([x], lr=-1.0),
+            ]
+        )
+        == "VVVVVVVVV"
+    )
 
 
 def steps_of_rarer_optimizers():
