@@ -83,7 +83,9 @@ class _Eigh(Function):
     @staticmethod
     def backward(ctx: Any, g_values: Tensor, g: Tensor) -> Any:
         values, vectors = ctx.saved_tensors
-        inner = _without_diagonal(vectors.mH.matmul(g)).div(_differences(values))
+        shares = vectors.mH.matmul(g)
+        need_no_phase("eigh", shares)
+        inner = _without_diagonal(_skew(shares).mul(0.5)).div(_differences(values))
         inner = inner.add(g_values.diag_embed())
         return vectors.matmul(inner.matmul(vectors.mH)), None
 
@@ -131,9 +133,21 @@ def _phase(left: Tensor, right: Tensor) -> Tensor:
     found = left.diagonal(0, -2, -1)
     if not np.allclose(array_of(found.add(right.diagonal(0, -2, -1))), 0, rtol=1e-2, atol=1e-2):
         raise RuntimeError(
-            "svd_backward: the loss depends on the phase of the singular vectors, which is not determined"
+            "svd_backward: The singular vectors in the complex case are specified up to multiplication by "
+            "e^{i phi}. The specified loss function depends on this phase term, making it ill-defined."
         )
     return found
+
+
+def need_no_phase(name: str, shares: Tensor) -> None:
+    """Refuse a loss that changes with the phase of complex eigenvectors."""
+    own = np.diagonal(array_of(shares), axis1=-2, axis2=-1)
+    if not np.allclose(own.imag, 0, rtol=1e-2, atol=1e-2):
+        raise RuntimeError(
+            f"linalg_{name}_backward: The eigenvectors in the complex case are specified up to "
+            "multiplication by e^{i phi}. The specified loss function depends on this quantity, so it is "
+            "ill-defined."
+        )
 
 
 def _skew(x: Tensor) -> Tensor:

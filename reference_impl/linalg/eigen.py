@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from reference_impl.autograd.function import Function
+from reference_impl.base.device import place_of
 from reference_impl.base.not_modelled import NotModelled, refuse_unless_default
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.fidelity.batched import marking
-from reference_impl.linalg.decompositions import node_named
+from reference_impl.linalg.decompositions import need_no_phase, node_named, svdvals
 from reference_impl.namespace.return_types import return_type
 from specs.ops.linalg import by_column, need_matrix, need_square
 from specs.ops.pseudo_inverse import pinv_backward
@@ -45,6 +46,7 @@ class _Eig(Function):
             inner = g_values.unsqueeze(-1).mul(turned)
         else:
             shares = turned.matmul(g)
+            need_no_phase("eig", shares)
             own = shares.diagonal(0, -2, -1)
             inner = shares.sub(turned.matmul(vectors.mul(own.real.unsqueeze(-2))))
             apart = values.unsqueeze(-2).sub(values.unsqueeze(-1)).conj()
@@ -70,40 +72,62 @@ def eigvals(A: Tensor) -> Tensor:
     return _Eig.apply(A)[0]
 
 
+_DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
+
+
 @node_named("LinalgLstsqBackward0")
 class _Lstsq(Function):
     _computes_on_arrays = True
 
     @staticmethod
-    def forward(ctx: Any, a: Tensor, b: Tensor) -> Any:
+    def forward(ctx: Any, a: Tensor, b: Tensor, with_residuals: bool) -> Any:
         left, right = array_of(a), array_of(b)
         found = np.asarray(np.linalg.pinv(left.astype(np.result_type(left, np.float64))) @ right, right.dtype)
+        apart = np.abs(left @ found - right)
+        rest = (apart**2).sum(-2) if with_residuals else apart[:0].reshape(-1)
         ctx.save_for_backward(a, b)
-        return wrap(by_column(found))
+        ctx.set_materialize_grads(False)
+        return wrap(by_column(found)), wrap(rest)
 
     @staticmethod
-    def backward(ctx: Any, g: Tensor) -> Any:
+    def backward(ctx: Any, g: Any, g_rest: Any) -> Any:
         a, b = ctx.saved_tensors
         inverse = a._linalg_pinv()
-        by_a = pinv_backward(g.matmul(b.mH), a, inverse) if a.requires_grad else None
-        return by_a, inverse.mH.matmul(g) if b.requires_grad else None
+        by_a = by_b = None
+        if g is not None:
+            by_a = pinv_backward(g.matmul(b.mH), a, inverse) if a.requires_grad else None
+            by_b = inverse.mH.matmul(g) if b.requires_grad else None
+        if g_rest is not None and g_rest.numel():
+            solution = inverse.matmul(b)
+            apart = a.matmul(solution).sub(b).mul(g_rest.unsqueeze(-2)).mul(2)
+            more = apart.matmul(solution.mH)
+            by_a = more if by_a is None else by_a.add(more)
+            by_b = apart.neg() if by_b is None else by_b.sub(apart)
+        return by_a, by_b, None
 
 
 @marking
 def lstsq(A: Tensor, B: Tensor, rcond: Any = None, *, driver: Any = None) -> Any:
-    """The least squares solution of ``A X = B`` for matrices of full rank."""
+    """The least squares solution of ``A X = B`` for matrices of full rank.
+
+    The drivers of LAPACK differ in what they tell beside it: residuals, the rank, singular values.
+    """
     refuse_unless_default("linalg.lstsq", {"rcond": rcond}, rcond=None)
     left = array_of(A)
     need_matrix("torch.linalg.lstsq", left)
+    if driver not in (None, *_DRIVERS):
+        raise RuntimeError(f"torch.linalg.lstsq: parameter `driver` should be one of ({', '.join(_DRIVERS)})")
+    driver = driver or ("gelsy" if place_of(A).type == "cpu" else "gels")
     vector = B.ndim == A.ndim - 1
-    solution = _Lstsq.apply(A, B.unsqueeze(-1) if vector else B)
-    solution = solution.squeeze(-1) if vector else solution
     rank = np.linalg.matrix_rank(left)
     rows, columns = left.shape[-2:]
-    full = rows > columns and np.all(rank == columns)
-    apart = A.matmul(solution.unsqueeze(-1) if vector else solution).sub(B.unsqueeze(-1) if vector else B)
-    residuals = apart.mul(apart).sum(-2) if full else A.new_empty((0,))
-    return _LSTSQ(solution, residuals, wrap(np.asarray(rank, np.int64)), A.new_empty((0,)))
+    full = driver != "gelsy" and rows > columns and bool(np.all(rank == columns))
+    solution, residuals = _Lstsq.apply(A, B.unsqueeze(-1) if vector else B, full)
+    values = A.new_empty((0,)) if driver in ("gels", "gelsy") else svdvals(A.detach())
+    ranks = np.empty(0) if driver == "gels" else rank
+    return _LSTSQ(
+        solution.squeeze(-1) if vector else solution, residuals, wrap(np.asarray(ranks, np.int64)), values
+    )
 
 
 # -- triangular factors ------------------------------------------------------------------------------------
@@ -155,7 +179,7 @@ def lu(A: Tensor, *, pivot: bool = True) -> Any:
     both, pivots = _factored(A, "linalg.lu")
     lower = np.tril(both, -1) + np.eye(both.shape[-1], dtype=both.dtype)
     parts = (permutation(pivots, both.dtype), lower, np.triu(both))
-    return _LU(*(wrap(by_column(part)) for part in parts))
+    return _LU(*(wrap(np.ascontiguousarray(part)) for part in parts))
 
 
 def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor) -> Tensor:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from reference_impl.base import dtypes
 from reference_impl.base.dtypes import bfloat16, float16
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
@@ -15,31 +16,39 @@ from reference_impl.linalg.decompositions import svdvals
 from reference_impl.linalg.solving import inv
 from reference_impl.namespace.casts import LEGACY_NAMES
 from specs.ops.helpers import axes_of
-from specs.ops.linalg import need_matrix
+from specs.ops.linalg import need_matrix, need_square
 
 
-def _need_real(name: str, x: Tensor, dtype: Any) -> None:
-    """Refuse to compute a norm of real numbers in complex ones."""
-    if dtype is not None and dtype.is_complex and not x.is_complex():
-        got = LEGACY_NAMES[dtype.name]
-        raise RuntimeError(f"{name}: dtype should be real for real inputs, but got {got}")
+def cast_for(name: str, x: Tensor, dtype: Any) -> Tensor:
+    """Cast to the dtype that a norm is computed in, which loses nothing."""
+    if dtype is None or not (x.is_floating_point() or x.is_complex()):
+        return x
+    to, own = LEGACY_NAMES[dtype.name], LEGACY_NAMES[x.dtype.name]
+    if not (dtype.is_floating_point or dtype.is_complex):
+        raise RuntimeError(f"{name}: dtype should be floating point or complex, but got {to}")
+    if dtype.is_complex is not x.is_complex():
+        kind = "complex" if x.is_complex() else "real"
+        raise RuntimeError(f"{name}: dtype should be {kind} for {kind} inputs, but got {to}")
+    if dtypes.join(x.dtype.numpy, dtype.numpy) != dtype.numpy:
+        raise RuntimeError(
+            f"{name}: the dtype of the input ({own}) should be convertible without narrowing to the "
+            f"specified dtype ({to})"
+        )
+    return x.to(dtype)
 
 
 def vector_norm(
     x: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
     """The p-norm of all elements, or of vectors along dimensions."""
-    _need_real("linalg.vector_norm", x, dtype)
-    x = x if dtype is None else x.to(dtype)
-    return x.vector_norm(ord, dim, keepdim)
+    return cast_for("linalg.vector_norm", x, dtype).vector_norm(ord, dim, keepdim)
 
 
 def matrix_norm(
     A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
     """The norm of matrices: "fro", "nuc", or 1, -1, 2, -2, inf, -inf."""
-    _need_real("linalg.matrix_norm", A, dtype)
-    A = A if dtype is None else A.to(dtype)
+    A = cast_for("linalg.matrix_norm", A, dtype)
     need_matrix("linalg.matrix_norm", array_of(A), half=ord not in ("nuc", 2, -2))
     rows, columns = axes_of(dim, A.ndim)
     if ord == "fro":
@@ -105,14 +114,24 @@ def norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, 
 
 
 def cond(A: Tensor, p: Any = None) -> Tensor:
-    """The condition number in a norm, by default from the singular values."""
-    if p in (None, 2):
+    """The condition number in a norm, by default from the singular values.
+
+    In norms that need the inverse it has no gradient, since infinity is written over what has no inverse.
+    """
+    if A.ndim < 2:
+        raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
+    if p not in (None, "fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf):
+        raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
+    if p in (None, 2, -2, "nuc"):
         values = svdvals(A)
-        return values.select(-1, 0).div(values.select(-1, -1))
-    if p == -2:
-        values = svdvals(A)
-        return values.select(-1, -1).div(values.select(-1, 0))
-    return matrix_norm(A, p).mul(matrix_norm(inv(A), p))
+        if p == "nuc":
+            return values.sum(-1).mul(values.reciprocal().sum(-1))
+        largest, least = values.select(-1, 0), values.select(-1, -1)
+        return least.div(largest) if p == -2 else largest.div(least)
+    need_square(f"linalg.cond(ord={f'{p:f}' if isinstance(p, float) else p})", array_of(A))
+    inverse = inv(A)
+    inverse.masked_fill_(inverse.detach().isinf(), math.inf)
+    return matrix_norm(A, p).mul(matrix_norm(inverse, p)).nan_to_num_(math.inf, math.inf, -math.inf)
 
 
 @marking

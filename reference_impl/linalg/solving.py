@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from reference_impl.base.dtypes import int32
+from reference_impl.base.dtypes import complex64, complex128, float32, float64, int32
 from reference_impl.base.not_modelled import NotModelled, refuse_unless_default
 from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
+from reference_impl.namespace.casts import LEGACY_NAMES
 from reference_impl.namespace.composite import cat
 from reference_impl.namespace.factories import eye, zeros
 from reference_impl.namespace.return_types import return_type
-from specs.ops.linalg import need_matrix, need_square
+from specs.ops.linalg import need_square
 
 
 def inv(A: Tensor) -> Tensor:
@@ -106,12 +107,12 @@ def vander(x: Tensor, N: int | None = None) -> Tensor:
 def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     """The inverse of the map from the last dimensions to the first ``ind``."""
     if ind <= 0:
-        raise RuntimeError("Expected a strictly positive integer for 'ind'")
+        raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
     shape = tuple(A.shape)
     if math.prod(shape[:ind]) != math.prod(shape[ind:]):
         raise RuntimeError(
-            "Expected self to satisfy prod(self.shape[ind:]) == prod(self.shape[:ind]), but got "
-            f"{math.prod(shape[ind:])} != {math.prod(shape[:ind])}"
+            "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but "
+            f"got {math.prod(shape[ind:])} != {math.prod(shape[:ind])}"
         )
     return inv(A.reshape((-1, math.prod(shape[ind:])))).reshape((*shape[ind:], *shape[:ind]))
 
@@ -122,9 +123,13 @@ def pinv(
     """The pseudo-inverse of matrices, which are called Hermitian only if they are."""
     given = {"rcond": rcond, "atol": atol, "rtol": rtol}
     refuse_unless_default("linalg.pinv", given, rcond=None, atol=None, rtol=None)
+    if A.ndim < 2 or A.dtype not in (float32, float64, complex64, complex128):
+        raise RuntimeError(
+            f"linalg.pinv({LEGACY_NAMES[A.dtype.name]}{{{list(A.shape)}}}): expected a tensor with 2 or more "
+            "dimensions of float, double, cfloat or cdouble types"
+        )
     if hermitian:
         array = array_of(A)
-        need_matrix("linalg.pinv", array)
         need_square("linalg.eigh", array)
         if not np.array_equal(array, np.swapaxes(array, -1, -2).conj()):
             raise NotModelled("torch.linalg.pinv(hermitian=True) of a matrix that is not")

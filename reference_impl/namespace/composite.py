@@ -230,11 +230,11 @@ def _by_name(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     @functools.wraps(function)
     def norm(x: Tensor, p: Any = "fro", *how: Any, **named: Any) -> Tensor:
         target = named.pop("dtype", None)
+        norms = import_module("reference_impl.linalg.norms")
         if p == "nuc":
-            return import_module("reference_impl.linalg.norms").nuclear(
-                x if target is None else x.to(target), *how, **named
-            )
-        return function(x if target is None else x.to(target), 2 if p in ("fro", None) else p, *how, **named)
+            return norms.nuclear(norms.cast_for("linalg.matrix_norm", x, target), *how, **named)
+        x = norms.cast_for("linalg.vector_norm", x, target)
+        return function(x, 2 if p in ("fro", None) else p, *how, **named)
 
     return norm
 
