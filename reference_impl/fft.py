@@ -42,12 +42,16 @@ def _complex(x: Tensor) -> Tensor:
     return x if x.is_complex() else x.to(dtypes.of(np.result_type(x.dtype.numpy, np.complex64)))
 
 
+def _need_points(size: int | None) -> None:
+    if size is not None and size < 1:
+        raise RuntimeError(f"Invalid number of data points ({size}) specified")
+
+
 def _resized(x: Tensor, dims: Sequence[int], sizes: Sequence[int | None]) -> Tensor:
     """Cut or pad dimensions at their end."""
     pads = [0] * (2 * x.ndim)
     for d, size in zip(dims, sizes, strict=True):
-        if size is not None and size < 1:
-            raise RuntimeError(f"Invalid number of data points ({size}) specified")
+        _need_points(size)
         if size is not None and size < x.shape[d]:
             x = x.narrow(d, 0, size)
         elif size is not None:
@@ -109,9 +113,9 @@ def _to_real(name: str, default: Any) -> Callable[..., Tensor]:
         """The real numbers of a half transform."""
         x = _complex(input)
         dims, sizes = _places(x, s, dim)
-        size = sizes[-1] or 2 * (x.shape[dims[-1]] - 1)
-        if size < 1:
-            raise RuntimeError(f"Invalid number of data points ({size}) specified")
+        last = sizes[-1]
+        size = 2 * (x.shape[dims[-1]] - 1) if last is None else last
+        _need_points(size)
         x = _resized(x, dims, [*sizes[:-1], size // 2 + 1])
         return x._fft_c2r(dims=tuple(dims), norm=_norm(norm, False), size=size)
 
@@ -129,11 +133,13 @@ irfft2, irfftn = _to_real("irfft2", (-2, -1)), _to_real("irfftn", None)
 def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The half transform of real numbers along a dimension."""
     _need_real("rfft", input)
+    _need_points(n)
     return rfftn(input, None if n is None else (n,), (dim,), norm)
 
 
 def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The real numbers of a half transform along a dimension."""
+    _need_points(n)
     return irfftn(input, None if n is None else (n,), (dim,), norm)
 
 
@@ -141,6 +147,7 @@ def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
     """The transform of a half of a symmetric signal."""
     x, at = _complex(input), axis_of(dim, input.ndim)
     size = 2 * (x.shape[at] - 1) if n is None else n
+    _need_points(size)
     x = _resized(x, [at], [size // 2 + 1])
     return x.conj()._fft_c2r(dims=(at,), norm=_norm(norm, True), size=size)
 

@@ -102,7 +102,10 @@ class _PositiveDefinite(Constraint):
     event_dim = 2
 
     def check(self, value: Tensor) -> Tensor:
-        symmetric = value.sub(value.mT).abs().le(1e-6).all(-1).all(-1)
+        apart, size = value.sub(value.mT).abs(), value.mT.abs()
+        symmetric = apart.le(size.mul(1e-5).add(1e-6)).all(-1).all(-1)
+        if not bool(symmetric.all()):
+            return symmetric
         positive = np.linalg.eigvalsh(array_of(value.detach()).astype(np.float64)).min(-1) > 0
         return symmetric.logical_and(wrap_beside(value, np.asarray(positive)))
 

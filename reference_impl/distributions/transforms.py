@@ -10,84 +10,10 @@ from reference_impl.core.tensor import Tensor
 from reference_impl.distributions import constraints
 from reference_impl.distributions.constraints import Constraint
 from reference_impl.distributions.distribution import broadcast_all, sum_rightmost
+from reference_impl.distributions.transform import Transform
+from reference_impl.namespace.factories import zeros_like
 from reference_impl.namespace.settings import finfo
 from reference_impl.nn import functional
-
-
-class Transform:
-    """A map; the last result is remembered if ``cache_size`` is 1."""
-
-    domain: Constraint = constraints.real
-    codomain: Constraint = constraints.real
-    bijective = True
-
-    def __init__(self, cache_size: int = 0) -> None:
-        self._cache_size = cache_size
-        self._kept: tuple[Any, Any] = (None, None)
-
-    @property
-    def inv(self) -> Transform:
-        """The inverse."""
-        return _Inverse(self)
-
-    def with_cache(self, cache_size: int = 1) -> Transform:
-        """Return the map with a memory."""
-        self._cache_size = cache_size
-        return self
-
-    def __call__(self, x: Any) -> Any:
-        if self._cache_size and x is self._kept[0]:
-            return self._kept[1]
-        y = self._call(x)
-        self._kept = (x, y) if self._cache_size else (None, None)
-        return y
-
-    def _inv_call(self, y: Any) -> Any:
-        if self._cache_size and y is self._kept[1]:
-            return self._kept[0]
-        x = self._inverse(y)
-        self._kept = (x, y) if self._cache_size else (None, None)
-        return x
-
-    def _call(self, x: Any) -> Any:
-        raise NotImplementedError
-
-    def _inverse(self, y: Any) -> Any:
-        raise NotImplementedError
-
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """The logarithm of the size of the derivative, of ``x`` and its result ``y``."""
-        raise NotImplementedError
-
-    def forward_shape(self, shape: Any) -> Any:
-        """The shape of the result."""
-        return shape
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}()"
-
-
-class _Inverse(Transform):
-    def __init__(self, of: Transform) -> None:
-        super().__init__(of._cache_size)
-        self._of = of
-        self.domain, self.codomain = of.codomain, of.domain
-
-    @property
-    def inv(self) -> Transform:
-        return self._of
-
-    def __call__(self, x: Any) -> Any:
-        return self._of._inv_call(x)
-
-    def _inv_call(self, y: Any) -> Any:
-        return self._of(y)
-
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        return self._of.log_abs_det_jacobian(y, x).neg()
-
-    def __repr__(self) -> str:
-        return f"_InverseTransform({self._of!r})"
 
 
 class ExpTransform(Transform):
@@ -207,7 +133,7 @@ class AffineTransform(Transform):
         else:
             found = x.new_full(shape, math.log(abs(self.scale)))
         if self.event_dim:
-            found = found.expand(shape).reshape((*shape[: -self.event_dim], -1)).sum(-1)
+            found = found.view((*found.shape[: -self.event_dim], -1)).sum(-1)
             shape = shape[: -self.event_dim]
         return found.expand(shape)
 
@@ -273,28 +199,61 @@ class ComposeTransform(Transform):
 
     def __init__(self, parts: Sequence[Transform], cache_size: int = 0) -> None:
         super().__init__(cache_size)
-        self.parts = list(parts)
-        if parts:
-            self.domain, self.codomain = parts[0].domain, parts[-1].codomain
+        self.parts = [part.with_cache(cache_size) for part in parts] if cache_size else list(parts)
+        if self.parts:
+            first, last = self.parts[0].domain, self.parts[-1].codomain
+            dims = last.event_dim
+            for part in reversed(self.parts):
+                dims = max(dims + part.domain.event_dim - part.codomain.event_dim, part.domain.event_dim)
+            self.domain = _of_dims(first, dims)
+            dims = first.event_dim
+            for part in self.parts:
+                dims = max(dims + part.codomain.event_dim - part.domain.event_dim, part.codomain.event_dim)
+            self.codomain = _of_dims(last, dims)
 
-    def _call(self, x: Any) -> Any:
+    def with_cache(self, cache_size: int = 1) -> Transform:
+        """Return the maps with a memory each."""
+        return ComposeTransform(self.parts, cache_size)
+
+    @property
+    def inv(self) -> Transform:
+        return ComposeTransform([part.inv for part in reversed(self.parts)])
+
+    def __call__(self, x: Any) -> Any:
         for part in self.parts:
             x = part(x)
         return x
 
-    def _inverse(self, y: Any) -> Any:
+    def _inv_call(self, y: Any) -> Any:
         for part in reversed(self.parts):
             y = part._inv_call(y)
         return y
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        found: Any = x.mul(0) if not self.parts else None
-        for part in self.parts:
-            after = part(x)
-            own = part.log_abs_det_jacobian(x, after)
+        if not self.parts:
+            return zeros_like(x.detach())
+        found, dims = None, self.domain.event_dim
+        for n, part in enumerate(self.parts):
+            after = y if n == len(self.parts) - 1 else part(x)
+            own = sum_rightmost(part.log_abs_det_jacobian(x, after), dims - part.domain.event_dim)
+            dims += part.codomain.event_dim - part.domain.event_dim
             found = own if found is None else found.add(own)
             x = after
         return found
+
+    def forward_shape(self, shape: Any) -> Any:
+        for part in self.parts:
+            shape = part.forward_shape(shape)
+        return shape
+
+    def __repr__(self) -> str:
+        return "ComposeTransform(\n    " + ",\n    ".join(map(repr, self.parts)) + "\n)"
+
+
+def _of_dims(constraint: Constraint, dims: int) -> Constraint:
+    """The constraint on events of at least that many dimensions."""
+    more = dims - constraint.event_dim
+    return constraints.independent(constraint, more) if more > 0 else constraint
 
 
 class IndependentTransform(Transform):
@@ -304,7 +263,8 @@ class IndependentTransform(Transform):
         self, base_transform: Transform, reinterpreted_batch_ndims: int, cache_size: int = 0
     ) -> None:
         super().__init__(cache_size)
-        self.base_transform, self.reinterpreted_batch_ndims = base_transform, reinterpreted_batch_ndims
+        self.base_transform = base_transform.with_cache(cache_size)
+        self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
         self.domain = constraints.independent(base_transform.domain, reinterpreted_batch_ndims)
         self.codomain = constraints.independent(base_transform.codomain, reinterpreted_batch_ndims)
 
@@ -317,6 +277,12 @@ class IndependentTransform(Transform):
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         found = self.base_transform.log_abs_det_jacobian(x, y)
         return sum_rightmost(found, self.reinterpreted_batch_ndims)
+
+    def forward_shape(self, shape: Any) -> Any:
+        return self.base_transform.forward_shape(shape)
+
+    def __repr__(self) -> str:
+        return f"IndependentTransform({self.base_transform!r}, {self.reinterpreted_batch_ndims})"
 
 
 identity_transform = ComposeTransform([])

@@ -4,7 +4,7 @@ import torch
 
 from specs.case import refused
 from specs.cases._measures import derivatives, graded, ramp, wave
-from specs.cases._told import told
+from specs.cases._told import said, told
 
 
 def derivatives_of_norms_of_matrices():
@@ -162,6 +162,10 @@ def norms_that_are_refused():
             "RuntimeError: linalg.cond(ord=fro): A must be batches of square matrices, but they are 1"
             " by 2 matrices"
         ),
+    ]
+    assert said(lambda: linalg.cond(a, 3), lambda: linalg.cond(a, "own")) == [
+        "linalg.cond got an invalid norm type: 3",
+        "linalg.cond got an invalid norm type: own",
     ]
     assert derivatives(linalg.matrix_norm(a + a.t(), 2), a) == [
         [0.01942, 0.19612, 0.19612, 1.98058],

@@ -3,7 +3,7 @@
 import torch
 
 from specs.cases._measures import derivatives, graded, wave
-from specs.cases._told import told
+from specs.cases._told import said, told
 
 
 def derivatives_of_solutions():
@@ -241,4 +241,13 @@ def derivatives_of_systems_of_more_dimensions():
             "prod(self.shape[:ind]), but got 18 != 2"
         ),
         "RuntimeError: N must be greater than 1.",
+    ]
+    assert said(
+        lambda: linalg.vander(b.half()),
+        lambda: linalg.vander(b.bfloat16()),
+        lambda: linalg.vander(b > 0),
+    ) == [
+        "linalg.vander supports floating point, complex, and integer tensors, but got Half",
+        "linalg.vander supports floating point, complex, and integer tensors, but got BFloat16",
+        "linalg.vander supports floating point, complex, and integer tensors, but got Bool",
     ]

@@ -1,0 +1,24 @@
+"""Readings of distributions that cases share."""
+
+import torch
+
+
+def valued(out, *inputs):
+    """Return the values of a result, and the gradients of inputs by 1, 2 and so on of its elements."""
+    upstream = torch.arange(1.0, out.numel() + 1, dtype=out.dtype).reshape(out.shape)
+    grads = [None] * len(inputs)
+    if out.requires_grad:
+        grads = torch.autograd.grad(out, inputs, upstream, allow_unused=True, retain_graph=True)
+    return [
+        None if g is None else [round(v, 5) + 0.0 for v in g.detach().reshape(-1).tolist()]
+        for g in (out, *grads)
+    ]
+
+
+def drawn(distribution, shape, *inputs):
+    """Tell of a sample its shape, if it is finite, what it has of a history, and that of its gradients."""
+    plain, x = distribution.sample(shape), distribution.rsample(shape)
+    grads = torch.autograd.grad(x.sum(), inputs, allow_unused=True)
+    finite = all(bool(g.isfinite().all()) for g in (plain, x, *grads))
+    shapes = [tuple(each.shape) for each in (plain, x, *grads)]
+    return shapes, finite, plain.requires_grad, x.requires_grad
