@@ -238,10 +238,6 @@ class Beta(Distribution):
     def entropy(self) -> Tensor:
         return self._dirichlet.entropy()
 
-    def __repr__(self) -> str:
-        ones, zeros = self.concentration1.size(), self.concentration0.size()
-        return f"Beta(concentration1: {ones}, concentration0: {zeros})"
-
 
 class StudentT(Distribution):
     """Student's distribution with that many degrees of freedom."""
@@ -259,13 +255,23 @@ class StudentT(Distribution):
 
     @property
     def mean(self) -> Tensor:
-        return self.loc.clone().masked_fill(self.df.le(1), math.nan)
+        found = self.loc.clone()
+        found[self.df.le(1)] = math.nan
+        return found
+
+    @property
+    def mode(self) -> Tensor:
+        """The most likely value."""
+        return self.loc
 
     @property
     def variance(self) -> Tensor:
-        finite = self.scale.pow(2).mul(self.df).div(self.df.sub(2))
-        spread = finite.detach().masked_fill(self.df.le(2), math.inf)
-        return spread.masked_fill(self.df.le(1), math.nan)
+        found, wide = self.df.clone(), self.df.gt(2)
+        df = self.df.masked_select(wide)
+        found[wide] = self.scale.masked_select(wide).pow(2).mul(df).div(df.sub(2))
+        found[self.df.le(2).logical_and(self.df.gt(1))] = math.inf
+        found[self.df.le(1)] = math.nan
+        return found
 
     def entropy(self) -> Tensor:
         half, more = self.df.mul(0.5), self.df.add(1).mul(0.5)

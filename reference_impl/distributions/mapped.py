@@ -21,7 +21,7 @@ from reference_impl.distributions.transforms import (
     PowerTransform,
     StickBreakingTransform,
 )
-from reference_impl.namespace.factories import full_like, ones_like
+from reference_impl.namespace.factories import full_like, ones_like, zeros_like
 from reference_impl.namespace.random_inplace import poisson
 from reference_impl.namespace.settings import finfo
 from reference_impl.nn import functional
@@ -50,7 +50,7 @@ class HalfCauchy(TransformedDistribution):
     @property
     def mode(self) -> Any:
         """The most likely value."""
-        return self.scale.mul(0)
+        return zeros_like(self.scale.detach())
 
     @property
     def variance(self) -> Any:

@@ -24,6 +24,7 @@ from reference_impl.distributions.transforms import (
     SigmoidTransform,
     Transform,
 )
+from reference_impl.namespace.factories import zeros_like
 from reference_impl.namespace.random import rand
 from reference_impl.namespace.settings import finfo
 
@@ -113,6 +114,11 @@ class LogNormal(TransformedDistribution):
         return self.loc.add(self.scale.pow(2).div(2)).exp()
 
     @property
+    def mode(self) -> Tensor:
+        """The most likely value."""
+        return self.loc.sub(self.scale.square()).exp()
+
+    @property
     def variance(self) -> Tensor:
         squares = self.scale.pow(2)
         return squares.expm1().mul(self.loc.mul(2).add(squares).exp())
@@ -138,6 +144,11 @@ class HalfNormal(TransformedDistribution):
     @property
     def mean(self) -> Tensor:
         return self.scale.mul(math.sqrt(2 / math.pi))
+
+    @property
+    def mode(self) -> Tensor:
+        """The most likely value."""
+        return zeros_like(self.scale.detach())
 
     @property
     def variance(self) -> Tensor:
@@ -177,6 +188,11 @@ class Gumbel(TransformedDistribution):
     @property
     def mean(self) -> Tensor:
         return self.loc.add(self.scale.mul(0.57721566490153286060))
+
+    @property
+    def mode(self) -> Tensor:
+        """The most likely value."""
+        return self.loc
 
     @property
     def variance(self) -> Tensor:
@@ -259,6 +275,8 @@ class _ExpRelaxed(Distribution):
 
 class RelaxedOneHotCategorical(TransformedDistribution):
     """Shares of classes, the nearer to one-hot the lower the temperature."""
+
+    support = constraints.simplex
 
     def __init__(
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None

@@ -10,9 +10,12 @@ def valued(out, *inputs):
     if out.requires_grad:
         grads = torch.autograd.grad(out, inputs, upstream, allow_unused=True, retain_graph=True)
     return [
-        None if g is None else [round(v, 5) + 0.0 for v in g.detach().reshape(-1).tolist()]
-        for g in (out, *grads)
+        None if g is None else [_shown(v) for v in g.detach().reshape(-1).tolist()] for g in (out, *grads)
     ]
+
+
+def _shown(v):
+    return round(v, 5) + 0.0 if abs(v) < 1e300 else str(v)
 
 
 def drawn(distribution, shape, *inputs):
