@@ -2,8 +2,7 @@
 
 import torch
 
-from specs.cases._measures import derivatives, graded, ramp, wave
-from specs.cases._told import said, told
+from specs.cases._measures import derivatives, error_kinds, graded, ramp, wave
 
 
 def _pair(out):
@@ -231,45 +230,32 @@ def dtypes_of_transforms_and_what_is_refused():
     ]
     assert [round(v, 5) for v in fft.irfft(n).tolist()] == [2.5, -0.66667, 0.0, -0.16667, 0.0, -0.66667]
     c = torch.complex(x, x)
-    assert said(
-        lambda: fft.fft(x.half()),
-        lambda: fft.fftn(x.bfloat16()),
-        lambda: fft.rfft(c),
-        lambda: fft.ihfft(c),
-        lambda: fft.rfftn(c),
-        lambda: fft.rfft2(c.reshape(1, 3)),
-    ) == [
-        "Unsupported dtype Half",
-        "Unsupported dtype BFloat16",
-        "rfft expects a real input tensor, but got ComplexDouble",
-        "ihfft expects a real input tensor, but got ComplexDouble",
-        "rfftn expects a real-valued input tensor, but got ComplexDouble",
-        "rfftn expects a real-valued input tensor, but got ComplexDouble",
-    ]
-    assert told(
-        lambda: fft.fft(x, 0),
-        lambda: fft.fftn(x, (-2,)),
-        lambda: fft.irfft(x, -1),
-        lambda: fft.irfft(x, 0),
-        lambda: fft.irfft(x[:1]),
-        lambda: fft.irfft2(c.reshape(1, 3), (1, 0)),
-        lambda: fft.rfft(x, -1),
-        lambda: fft.fft(x, norm="own"),
-        lambda: fft.ifftn(x, norm="own"),
-        lambda: fft.hfft(c, 0),
-        lambda: fft.hfft(c[:1]),
-        lambda: fft.irfftn(x, (-1,)),
-    ) == [
-        "RuntimeError: Invalid number of data points (0) specified",
-        "RuntimeError: Invalid number of data points (-2) specified",
-        "RuntimeError: Invalid number of data points (-1) specified",
-        "RuntimeError: Invalid number of data points (0) specified",
-        "RuntimeError: Invalid number of data points (0) specified",
-        "RuntimeError: Invalid number of data points (0) specified",
-        "RuntimeError: Invalid number of data points (-1) specified",
-        'RuntimeError: Invalid normalization mode: "own"',
-        'RuntimeError: Invalid normalization mode: "own"',
-        "RuntimeError: Invalid number of data points (0) specified",
-        "RuntimeError: Invalid number of data points (0) specified",
-        "",
-    ]
+    assert "-" not in error_kinds(
+        [
+            lambda: fft.fft(x.half()),
+            lambda: fft.fftn(x.bfloat16()),
+            lambda: fft.rfft(c),
+            lambda: fft.ihfft(c),
+            lambda: fft.rfftn(c),
+            lambda: fft.rfft2(c.reshape(1, 3)),
+        ]
+    )
+    assert (
+        error_kinds(
+            [
+                lambda: fft.fft(x, 0),
+                lambda: fft.fftn(x, (-2,)),
+                lambda: fft.irfft(x, -1),
+                lambda: fft.irfft(x, 0),
+                lambda: fft.irfft(x[:1]),
+                lambda: fft.irfft2(c.reshape(1, 3), (1, 0)),
+                lambda: fft.rfft(x, -1),
+                lambda: fft.fft(x, norm="own"),
+                lambda: fft.ifftn(x, norm="own"),
+                lambda: fft.hfft(c, 0),
+                lambda: fft.hfft(c[:1]),
+                lambda: fft.irfftn(x, (-1,)),
+            ]
+        )
+        == "ooooooooooo-"
+    )

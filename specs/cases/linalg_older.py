@@ -2,8 +2,7 @@
 
 import torch
 
-from specs.cases._measures import derivatives
-from specs.cases._told import told
+from specs.cases._measures import derivatives, error_kinds
 
 
 def linear_algebra_under_older_names():
@@ -86,10 +85,7 @@ def linear_algebra_under_older_names():
         [-279.0, 77.25, -1985.125, -1236.5, -127.125, -400.5],
         [-298.5, -252.625, 280.75, 99.1875],
     ]
-    assert told(lambda: torch.cholesky_solve(b[0], p), lambda: b.t().cholesky_solve(p[0])) == [
-        "RuntimeError: b should have at least 2 dimensions, but has 1 dimensions instead",
-        "RuntimeError: u should have at least 2 dimensions, but has 1 dimensions instead",
-    ]
+    assert error_kinds([lambda: torch.cholesky_solve(b[0], p), lambda: b.t().cholesky_solve(p[0])]) == "oo"
 
 
 def triangular_factors_of_any_matrix():

@@ -8,7 +8,7 @@ from specs.cases._measures import error_kinds
 
 
 def settings_are_refused_with_their_values():
-    """Values out of their ranges, and settings that do not go together. Rule: optim/updates-by-its-algorithm."""
+    """Values out of their ranges, and those that do not go together. Rule: optim/updates-by-its-algorithm."""
     o, x = torch.optim, torch.ones(2, requires_grad=True)
     m = torch.ones(2, 2, requires_grad=True)
     assert (
@@ -61,7 +61,7 @@ def settings_are_refused_with_their_values():
 
 
 def schedules_are_refused_with_their_values():
-    """Values out of their ranges, and settings that do not go together. Rule: optim/schedules-set-the-rate."""
+    """Values out of their ranges, and those that do not go together. Rule: optim/schedules-set-the-rate."""
     s = torch.optim.lr_scheduler
     x, y = torch.ones(1, requires_grad=True), torch.ones(1, requires_grad=True)
     o = torch.optim.SGD([x], lr=0.5, momentum=0.5)
