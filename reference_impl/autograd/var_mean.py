@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reference_impl.autograd.function import Function, FunctionNode
+from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.like_operands import like_its_operands
@@ -46,8 +47,8 @@ _NODES = {measure: _node(measure) for measure in ("var", "std")}
 
 def _both(measure: str, x: Tensor, given: tuple[Any, ...], named: dict[str, Any]) -> Any:
     dim, how = spread_arguments(f"{measure}_mean", given, named)
-    if not x.ndim:
-        return getattr(x, measure)(dim, **how), x.mean(dim)
+    if not x.ndim or STATE.level is not None:  # apart, each carries the tangent
+        return getattr(x, measure)(dim, **how), x.mean(dim, how.get("keepdim", False))
     dims = axes_of((dim,) if isinstance(dim, int) else dim, x.ndim)
     return _NODES[measure].apply(x, measure, dims, {"correction": 1, "keepdim": False} | how)
 

@@ -16,12 +16,3 @@ def valued(out, *inputs):
 
 def _shown(v):
     return round(v, 5) + 0.0 if abs(v) < 1e300 else str(v)
-
-
-def drawn(distribution, shape, *inputs):
-    """Tell of a sample its shape, if it is finite, what it has of a history, and that of its gradients."""
-    plain, x = distribution.sample(shape), distribution.rsample(shape)
-    grads = torch.autograd.grad(x.sum(), inputs, allow_unused=True)
-    finite = all(bool(g.isfinite().all()) for g in (plain, x, *grads))
-    shapes = [tuple(each.shape) for each in (plain, x, *grads)]
-    return shapes, finite, plain.requires_grad, x.requires_grad
