@@ -25,6 +25,13 @@ def bind_saved() -> None:
     for name in sorted({_name_of(op, slot) for op in every for slot in op.slots}):
         for prefix in ("_saved_", "_raw_saved_"):
             setattr(OpNode, prefix + name, property(partial(_saved, prefix=prefix, of=name)))
+    OpNode.__dir__ = _names  # type: ignore[assignment]
+
+
+def _names(node: OpNode) -> list[str]:
+    """Attributes, of those that nodes of other ops save none."""
+    own = {_name_of(node.kernel.op, slot) for slot in node.kernel.op.slots if slot.name != "g"}
+    return [name for name in object.__dir__(node) if name.partition("_saved_")[2] in own | {""}]
 
 
 def _saved(node: OpNode, prefix: str, of: str) -> Any:

@@ -89,3 +89,13 @@ def test_exceptions_are_needed(why: str) -> None:
     both = [[_saved(each, *row)[1] for each in (reference_impl, torch)] for row in rows]
     with pytest.raises(AssertionError):
         [_need_same(*saved) for saved in both]
+
+
+@pytest.mark.parametrize("expression", ["x * x", "x.pow(2)", "x.exp()", "x.addcmul(x, x)"])
+def test_a_node_lists_what_it_saves_alone(expression):
+    """By ``dir``."""
+    listed = []
+    for t in (torch, reference_impl):
+        node = eval(expression, {"x": t.ones(2, requires_grad=True)}).grad_fn
+        listed.append([name for name in dir(node) if name.startswith("_saved")])
+    assert listed[0] == listed[1]
