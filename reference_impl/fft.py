@@ -10,9 +10,9 @@ import numpy as np
 from reference_impl.base import dtypes
 from reference_impl.core.tensor import Tensor
 from reference_impl.fidelity.out_argument import taking_out
-from reference_impl.namespace.casts import LEGACY_NAMES
 from reference_impl.namespace.factories import arange, tensor
 from reference_impl.namespace.missing import loading
+from specs.dtype_names import SCALARS
 from specs.ops.helpers import axis_of
 
 _FORWARD = {None: 0, "backward": 0, "ortho": 1, "forward": 2}
@@ -28,13 +28,13 @@ def _norm(norm: str | None, forward: bool) -> int:
 
 def _floating(x: Tensor) -> Tensor:
     if x.dtype in (dtypes.float16, dtypes.bfloat16):
-        raise RuntimeError(f"Unsupported dtype {LEGACY_NAMES[x.dtype.name]}")
+        raise RuntimeError(f"Unsupported dtype {SCALARS[x.dtype.name]}")
     return x if x.is_floating_point() or x.is_complex() else x.to(dtypes.default())
 
 
 def _need_real(name: str, x: Tensor, kind: str = "real") -> None:
     if x.is_complex():
-        raise RuntimeError(f"{name} expects a {kind} input tensor, but got {LEGACY_NAMES[x.dtype.name]}")
+        raise RuntimeError(f"{name} expects a {kind} input tensor, but got {SCALARS[x.dtype.name]}")
 
 
 def _complex(x: Tensor) -> Tensor:

@@ -17,31 +17,22 @@ import specs
 from conformance.adapters.reference_state import TENSOR, RawFacts, in_anomaly_mode, subject_of
 from specs.active_rules import torch_release
 from specs.case_words import UNKNOWN
+from specs.dtype_names import C_TYPES, SCALARS
 from specs.errors import Refusal
 from specs.rule import RULES, version_key
 from specs.tables import table
 
-_SCALARS = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16",
-            "int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte",
-            "bool": "Bool",
-            "complex64": "ComplexFloat", "complex128": "ComplexDouble"}  # fmt: skip
-"""Torch's names of dtypes in messages."""
-_IN_C = {"float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
-         "int64": "long int", "int32": "int", "int16": "short int", "int8": "signed char",
-         "uint8": "unsigned char", "bool": "bool", "complex64": "c10::complex<float>",
-         "complex128": "c10::complex<double>"}  # fmt: skip
-"""Those of C++, in others."""
-_FIXED = _IN_C | {"int64": "int64_t", "int16": "int16_t", "int8": "int8_t", "uint8": "uint8_t"}
-"""Those of C++ by their width, in others again."""
+_FIXED = C_TYPES | {"int64": "int64_t", "int16": "int16_t", "int8": "int8_t", "uint8": "uint8_t"}
+"""The names of C++ by their width."""
 _FORMS: dict[str, Any] = {
     "by": lambda shape: "x".join(map(str, shape)),
     "count": len,
     "count_all": lambda shape: _product(shape),
     "each": lambda shapes: ", ".join(str(list(shape)) for shape in shapes),
-    "scalar": lambda dtype: _SCALARS.get(_plain(dtype), _plain(dtype)),
-    "c++": lambda dtype: _IN_C.get(_plain(dtype), _plain(dtype)),
+    "scalar": lambda dtype: SCALARS.get(_plain(dtype), _plain(dtype)),
+    "c++": lambda dtype: C_TYPES.get(_plain(dtype), _plain(dtype)),
     "fixed": lambda dtype: _FIXED.get(_plain(dtype), _plain(dtype)),
-    "tensor": lambda dtype: f"torch.{_SCALARS.get(_plain(dtype), 'Float')}Tensor",
+    "tensor": lambda dtype: f"torch.{SCALARS.get(_plain(dtype), 'Float')}Tensor",
 }
 """The forms of a field: ``{shape:by}`` is 2x3."""
 _WHERE_ANOMALY_SAYS_MORE = (
@@ -140,7 +131,7 @@ def said_by_torch(error: Refusal, subject: Subject | None) -> str:
     text = _filled(error.rule, details) or error.in_own_words()
     if error.rule == "save/modified-refused" and subject is not None:
         dtype, shape, node, number = subject
-        what = f"[torch.{_SCALARS.get(dtype, 'Float')}Tensor {shape}]"
+        what = f"[torch.{SCALARS.get(dtype, 'Float')}Tensor {shape}]"
         what += f", which is output {number} of {_short(node)}," if node else ""
         text = text.replace("[torch.FloatTensor [...]]", what)
         if in_anomaly_mode():

@@ -68,6 +68,10 @@ def as_strided(self: Tensor, size: Any, stride: Any, storage_offset: int | None 
     """
     if not isinstance(size, (tuple, list)) or not isinstance(stride, (tuple, list)):
         refuse_by("op/arguments", name="as_strided", given=f"{type(size).__name__}, {type(stride).__name__}")
+    if any(n < 0 for n in size):
+        raise RuntimeError(
+            f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}"
+        )
     storage = self._storage if by("window/on-the-storage") else self._array
     offset = self.storage_offset() if storage_offset is None else storage_offset
     return self._as_strided(size=tuple(size), stride=tuple(stride), offset=offset, storage=storage)

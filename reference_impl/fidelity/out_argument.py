@@ -15,6 +15,7 @@ from reference_impl.core.dispatch import Given, Plan
 from reference_impl.core.extension_points import fill
 from reference_impl.core.tensor import Tensor
 from reference_impl.fidelity.batched import levels_of
+from specs.dtype_names import type_in_c
 from specs.op import Op
 
 
@@ -68,23 +69,13 @@ def taking_out(function: Callable[..., Any], *, casts: bool, name: str | None = 
         for one, into in zip(results, outs, strict=True):
             if not (casts and one is result) and into.dtype != one.dtype:
                 raise RuntimeError(
-                    f"Expected out tensor to have dtype {_in_c(one)}, but got {_in_c(into)} instead"
+                    f"Expected out tensor to have dtype {type_in_c(one)}, but got {type_in_c(into)} instead"
                 )
             into._need_room_for(one)
             into._shaped_for(one).copy_(one)
         return out if isinstance(result, Tensor) else type(result)(*outs)
 
     return call
-
-
-_IN_C = {"float32": "float", "float64": "double", "int64": "long int", "int16": "short int",
-         "int8": "signed char", "uint8": "unsigned char", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
-         "complex64": "c10::complex<float>", "complex128": "c10::complex<double>"}  # fmt: skip
-
-
-def _in_c(x: Tensor) -> str:
-    """The name of a dtype in C++."""
-    return _IN_C.get(x.dtype.name, x.dtype.name)
 
 
 def _need_room(op: Op, result: Tensor, out: Tensor) -> None:

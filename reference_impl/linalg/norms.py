@@ -14,7 +14,7 @@ from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.fidelity.batched import marking
 from reference_impl.linalg.decompositions import svdvals
 from reference_impl.linalg.solving import inv
-from reference_impl.namespace.casts import LEGACY_NAMES
+from specs.dtype_names import SCALARS
 from specs.ops.helpers import axes_of
 from specs.ops.linalg import need_matrix, need_square
 
@@ -23,7 +23,7 @@ def cast_for(name: str, x: Tensor, dtype: Any) -> Tensor:
     """Cast to the dtype that a norm is computed in, which loses nothing."""
     if dtype is None or not (x.is_floating_point() or x.is_complex()):
         return x
-    to, own = LEGACY_NAMES[dtype.name], LEGACY_NAMES[x.dtype.name]
+    to, own = SCALARS[dtype.name], SCALARS[x.dtype.name]
     if not (dtype.is_floating_point or dtype.is_complex):
         raise RuntimeError(f"{name}: dtype should be floating point or complex, but got {to}")
     if dtype.is_complex is not x.is_complex():

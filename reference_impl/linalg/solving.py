@@ -13,7 +13,7 @@ from reference_impl.base.not_modelled import NotModelled, refuse_unless_default
 from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
-from reference_impl.namespace.casts import LEGACY_NAMES
+from specs.dtype_names import SCALARS
 from reference_impl.namespace.composite import cat
 from reference_impl.namespace.factories import eye, zeros
 from reference_impl.namespace.return_types import return_type
@@ -125,7 +125,7 @@ def pinv(
     refuse_unless_default("linalg.pinv", given, rcond=None, atol=None, rtol=None)
     if A.ndim < 2 or A.dtype not in (float32, float64, complex64, complex128):
         raise RuntimeError(
-            f"linalg.pinv({LEGACY_NAMES[A.dtype.name]}{{{list(A.shape)}}}): expected a tensor with 2 or more "
+            f"linalg.pinv({SCALARS[A.dtype.name]}{{{list(A.shape)}}}): expected a tensor with 2 or more "
             "dimensions of float, double, cfloat or cdouble types"
         )
     if hermitian:

@@ -17,6 +17,7 @@ from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.fidelity.batched import marking
 from reference_impl.fidelity.inference_kernels import count_birth
 from reference_impl.namespace.formats import lay_out, strides_fit
+from specs.dtype_names import SCALARS
 from specs.errors import Refusal
 from specs.layout import FORMATS, converted, laid_out_like
 
@@ -105,17 +106,10 @@ def to(self: Tensor, *wanted: Any, **more: Any) -> Tensor:
     return result.contiguous() if layout is contiguous_format else result
 
 
-LEGACY_NAMES = {
-    "float64": "Double", "float32": "Float", "float16": "Half", "bfloat16": "BFloat16",
-    "int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
-    "complex64": "ComplexFloat", "complex128": "ComplexDouble",
-}  # fmt: skip
-
-
 def type_name(self: Tensor) -> str:
     """The name of the tensor type, such as ``torch.FloatTensor``."""
     where = "" if place_of(self) is CPU else "cuda."
-    return f"torch.{where}{LEGACY_NAMES[self.dtype.name]}Tensor"
+    return f"torch.{where}{SCALARS[self.dtype.name]}Tensor"
 
 
 def type_(self: Tensor, target: Any = None, non_blocking: bool = False) -> Any:
@@ -125,7 +119,7 @@ def type_(self: Tensor, target: Any = None, non_blocking: bool = False) -> Any:
     place = place_of(self)
     if isinstance(target, str):
         where, _, name = target.removeprefix("torch.").removesuffix("Tensor").rpartition(".")
-        known = {LEGACY_NAMES[each.name]: each for each in dtypes.ALL}
+        known = {SCALARS[each.name]: each for each in dtypes.ALL}
         if name not in known:
             raise ValueError(f"invalid type: {target!r}")
         target = known[name]
@@ -153,18 +147,15 @@ def cuda(self: Tensor, device: Any = "cuda", non_blocking: bool = False, memory_
     return moved(self, self.dtype, _found_for(self, "cuda" if device is None else device))
 
 
-_IN_C = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long",
-         "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
-         "complex64": "ComplexFloat", "complex128": "ComplexDouble"}  # fmt: skip
-
-
 def read_as(self: Tensor, target: Any) -> Tensor:
     """Read the same memory as elements of another dtype; without history, and no view."""
     if not isinstance(target, dtype):
         refuse_by("op/arguments", name="view", given=type(target).__name__)
     array, new = array_of(self), target.numpy
     if array.itemsize != new.itemsize:
-        _need_a_row(self, array.itemsize, new.itemsize, f"{_IN_C[self.dtype.name]} as {_IN_C[target.name]}")
+        _need_a_row(
+            self, array.itemsize, new.itemsize, f"{SCALARS[self.dtype.name]} as {SCALARS[target.name]}"
+        )
     return showing(self.detach(), array.view(new), self)
 
 

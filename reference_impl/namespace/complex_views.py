@@ -87,6 +87,9 @@ PROPERTIES: dict[str, Any] = {"real": property(real), "imag": property(imag)}
 
 def complex_(real: Tensor, imag: Tensor) -> Tensor:
     """Combine real and imaginary parts of one dtype, float32 or float64."""
+    for told, given in (("real", real), ("imag", imag)):
+        if not isinstance(given, Tensor):
+            refuse_by("op/arguments", name="complex", given=f"{told}={type(given).__name__}")
     wants = (np.float32, np.float64)
     got = [x.type().removeprefix("torch.").removesuffix("Tensor") for x in (real, imag)]
     if array_of(real).dtype == array_of(imag).dtype == np.float16:

@@ -16,10 +16,10 @@ import numpy as np
 
 from reference_impl.base.device import place_of
 from reference_impl.base.rules import refuse_by
-from reference_impl.core.access import array_of, showing
+from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 from reference_impl.fidelity.batched import check_shape_known
-from reference_impl.namespace.index_functions import filling
+from reference_impl.namespace.index_functions import filling, reducing
 from reference_impl.namespace.like_operands import like_its_operands
 from reference_impl.namespace.spread_arguments import with_unbiased
 from specs.errors import need_kernel
@@ -28,9 +28,11 @@ from specs.ops.helpers import axis_of
 from specs.signature import clash
 
 
-def _need_tensors(tensors: Any) -> None:
+def need_tensors(tensors: Any, name: str = "") -> None:
+    """Refuse what is no sequence of tensors."""
     if isinstance(tensors, Tensor):
-        raise TypeError("argument 'tensors' (position 1) must be tuple of Tensors, not Tensor")
+        called = f"{name}(): " if name else ""
+        raise TypeError(f"{called}argument 'tensors' (position 1) must be tuple of Tensors, not Tensor")
     for at, x in enumerate(tensors):
         if not isinstance(x, Tensor):
             raise TypeError(f"expected Tensor as element {at} in argument 0, but got {type(x).__name__}")
@@ -41,17 +43,16 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 
     Raises TypeError for anything that is not a tensor and ValueError for an empty list.
     """
-    _need_tensors(tensors)
+    need_tensors(tensors)
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     for at, x in enumerate(tensors):
         if not x.ndim:
             refuse_by("op/cat-takes-dimensions", at=at)
-    parts = [_at_least(x, 1) for x in tensors]
-    shapes = [array_of(x).shape for x in parts]
+    shapes = [array_of(x).shape for x in tensors]
     model = next((shape for shape in shapes if shape != joining.NOTHING), None)
     axis = 0 if model is None else axis_of(dim, len(model))
-    return joining.cat(parts, axis, [shape[axis] if axis < len(shape) else 0 for shape in shapes])
+    return joining.cat(tensors, axis, [shape[axis] if axis < len(shape) else 0 for shape in shapes])
 
 
 def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
@@ -59,52 +60,10 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 
     Raises TypeError for anything that is not a tensor and RuntimeError for an empty list.
     """
-    _need_tensors(tensors)
+    need_tensors(tensors)
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
     return joining.stack(tensors, axis_of(dim, tensors[0].ndim + 1))
-
-
-def _at_least(x: Tensor, ndim: int) -> Tensor:
-    while x.ndim < ndim:
-        x = x.unsqueeze(0)
-    return x
-
-
-def vstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Stack tensors row-wise."""
-    return cat([_at_least(x, 2) for x in tensors])
-
-
-def hstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Concatenate along the second dimension, or the only one."""
-    parts = [_at_least(x, 1) for x in tensors]
-    return cat(parts, 0 if parts[0].ndim == 1 else 1)
-
-
-def split_with_sizes(x: Tensor, split_sizes: Sequence[int], dim: int = 0) -> Any:
-    """Split into consecutive pieces of the given sizes."""
-    return x.split(tuple(split_sizes), dim)
-
-
-def tensor_split(x: Tensor, sections: Any, dim: int = 0) -> Any:
-    """Split at the given positions, or into a number of nearly equal pieces."""
-    size = array_of(x).shape[axis_of(dim, x.ndim)]
-    if isinstance(sections, int):
-        small, more = divmod(size, sections)
-        return x.split((small + 1,) * more + (small,) * (sections - more), dim)
-    ends = [min(end, size) for end in sections]
-    return x.split(tuple(b - a for a, b in zip([0, *ends], [*ends, size], strict=True)), dim)
-
-
-def unsafe_split(x: Tensor, split_size: Any, dim: int = 0) -> Any:
-    """Split into pieces that autograd takes for copies, though they share the memory."""
-    return tuple(showing(piece.clone(), array_of(piece), piece) for piece in x.split(split_size, dim))
-
-
-def unsafe_chunk(x: Tensor, chunks: int, dim: int = 0) -> Any:
-    """Chunk into such pieces, see `unsafe_split`."""
-    return tuple(showing(piece.clone(), array_of(piece), piece) for piece in x.chunk(chunks, dim))
 
 
 def movedim(x: Tensor, source: Any, destination: Any) -> Tensor:
@@ -113,8 +72,15 @@ def movedim(x: Tensor, source: Any, destination: Any) -> Tensor:
     here = [source] if isinstance(source, int) else list(source)
     target = [destination] if isinstance(destination, int) else list(destination)
     if len(here) != len(target):
-        raise RuntimeError(f"{len(here)} dimensions cannot be moved to {len(target)} places")
-    moved = dict(zip([axis_of(d, ndim) for d in target], [axis_of(d, ndim) for d in here], strict=True))
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({here} dims) should contain the same "
+            f"number of dims as destination ({target} dims)"
+        )
+    sources, places = ([axis_of(d, ndim) for d in dims] for dims in (here, target))
+    for axes, given, name in ((sources, here, "source"), (places, target, "destination")):
+        if len(set(axes)) < len(axes):
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({given})")
+    moved = dict(zip(places, sources, strict=True))
     if not ndim:
         return x.alias()
     rest = iter([d for d in range(ndim) if d not in moved.values()])
@@ -133,6 +99,7 @@ def broadcast_to(x: Tensor, size: Any) -> Tensor:
 
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     """Expand all tensors to one shape; a tensor that has it already is returned itself."""
+    need_tensors(tensors, "broadcast_tensors")
     shapes = [array_of(x).shape for x in tensors]
     try:
         shape = np.broadcast_shapes(*shapes)
@@ -145,6 +112,10 @@ def unflatten(x: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """Split one dimension into several."""
     axis = axis_of(dim, x.ndim)
     shape = array_of(x).shape
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    if list(sizes).count(-1) > 1:
+        raise RuntimeError("unflatten got an unexpected error:\nonly one dimension can be inferred")
     known = math.prod(size for size in sizes if size != -1)
     size = shape[axis] if shape else 1
     if known != size if -1 not in sizes else not known or size % known:
@@ -162,22 +133,33 @@ def ravel(x: Tensor) -> Tensor:
 
 def fliplr(x: Tensor) -> Tensor:
     """Reverse the second dimension."""
+    if x.ndim < 2:
+        raise RuntimeError("Input must be >= 2-d.")
     return x.flip((1,))
 
 
 def flipud(x: Tensor) -> Tensor:
     """Reverse the first dimension."""
+    if not x.ndim:
+        raise RuntimeError("Input must be >= 1-d.")
     return x.flip((0,))
 
 
 def roll(x: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     """Shift elements cyclically along dimensions, or through the flattened tensor."""
-    if dims is None or dims == ():
-        return x.flatten()._rolled(shifts, 0).view(tuple(array_of(x).shape))
-    counts = [1 if isinstance(given, int) else len(given) for given in (shifts, dims)]
-    if counts[0] != counts[1]:
-        raise RuntimeError(f"shifts and dimensions must align. shifts: {counts[0]}, dims:{counts[1]}")
-    return x._rolled(shifts, dims)
+    by, along = (
+        () if given is None else (given,) if isinstance(given, int) else tuple(given)
+        for given in (shifts, dims)
+    )  # fmt: skip
+    if not by:
+        raise RuntimeError("`shifts` required")
+    if not along and len(by) == 1:
+        return x.flatten()._rolled(by, 0).view(tuple(array_of(x).shape))
+    if len(by) != len(along):
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(by)}, dims:{len(along)}")
+    if not x.ndim:
+        refuse_by("op/dim-range", case="scalar", dim=along[0])
+    return x._rolled(by, [axis_of(d, x.ndim) for d in along] if x.numel() else along)
 
 
 def tile(x: Tensor, *dims: Any) -> Tensor:
@@ -196,6 +178,8 @@ def diag(x: Tensor, diagonal: int = 0) -> Tensor:
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     """Expand each vector over the grid of all."""
     given = tuple(tensors[0]) if len(tensors) == 1 and not isinstance(tensors[0], Tensor) else tensors
+    if not given:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
     for what, of in (("device", place_of), ("dtype", lambda x: x.dtype)):
         if any(of(x) is not of(given[0]) for x in given):
             raise RuntimeError(f"meshgrid expects all tensors to have the same {what}")
@@ -285,21 +269,20 @@ BOTH: dict[str, Any] = {
     "broadcast_to": broadcast_to, "diag": diag, "fliplr": fliplr, "flipud": flipud,
     "log_softmax": _in_dtype("_log_softmax"), "movedim": movedim,
     "moveaxis": movedim, "ravel": ravel, "roll": roll,
-    "softmax": _in_dtype("_softmax"), "split_with_sizes": split_with_sizes, "swapaxes": swapaxes,
-    "swapdims": swapaxes, "tensor_split": tensor_split, "tile": tile,
-    "unflatten": unflatten, "unsafe_chunk": unsafe_chunk, "unsafe_split": unsafe_split,
-    "unsafe_split_with_sizes": unsafe_split,
+    "softmax": _in_dtype("_softmax"), "swapaxes": swapaxes, "swapdims": swapaxes, "tile": tile,
+    "unflatten": unflatten,
 }  # fmt: skip
 """Functions that are methods too, by name."""
 
 FUNCTIONS: dict[str, Any] = {
-    "broadcast_tensors": broadcast_tensors, "cat": cat, "concat": cat, "concatenate": cat, "hstack": hstack,
-    "meshgrid": meshgrid, "stack": stack, "vstack": vstack,
+    "broadcast_tensors": broadcast_tensors, "cat": cat, "concat": cat, "concatenate": cat,
+    "meshgrid": meshgrid, "stack": stack,
 }  # fmt: skip
 """Functions that are not methods, by name."""
 
 WRAPPED: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("index_fill", "index_fill_"), filling),
+    **dict.fromkeys(("scatter", "scatter_"), reducing),
     "var": with_unbiased,
     "std": with_unbiased,
     "clamp": _bounded,

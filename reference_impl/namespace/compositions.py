@@ -6,58 +6,46 @@ NB: the graph has the nodes of the ops that are composed, also where PyTorch rec
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from reference_impl.base import dtypes
 from reference_impl.base.device import place_of
 from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace import composite, random
+from specs.dtype_names import scalar_type
 from specs.errors import need_kernel
 from specs.ops.helpers import axis_of
+from specs.signature import clash
 
 
-def _at_least(ndim: int) -> Any:
-    def at_least(*tensors: Any) -> Any:
-        """Add dimensions of size 1 until there are enough."""
-        given = tensors[0] if len(tensors) == 1 and not isinstance(tensors[0], Tensor) else tensors
-        found = tuple(_raised(x, ndim) for x in given)
-        return found[0] if len(tensors) == 1 and isinstance(tensors[0], Tensor) else found
-
-    return at_least
-
-
-def _raised(x: Tensor, ndim: int) -> Tensor:
-    if x.ndim == 0:
-        return x.reshape((1,) * ndim)
-    if x.ndim == 1 and ndim > 1:
-        x = x.unsqueeze(0)
-    return x.unsqueeze(-1) if x.ndim == 2 and ndim == 3 else x
+def _need_beside(x: Tensor, part: Tensor, axis: int) -> None:
+    """Refuse what `diff` cannot put before or after ``x``."""
+    if part.ndim != x.ndim:
+        raise RuntimeError("diff expects prepend or append to be the same dimension as input")
+    for d, (own, other) in enumerate(zip(x.shape, part.shape, strict=True)):
+        if d != axis and own != other:
+            raise RuntimeError(
+                "diff expects the shape of tensor to prepend or append to match that of input except along "
+                f"the differencing dimension; input.size({d}) = {own}, but got tensor.size({d}) = {other}"
+            )
 
 
-def column_stack(tensors: Sequence[Tensor]) -> Tensor:
-    """Stack vectors as columns, beside matrices."""
-    return composite.cat([x.reshape((x.numel(), 1)) if x.ndim <= 1 else x for x in tensors], 1)
-
-
-def dstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Stack along the third dimension."""
-    return composite.cat([_raised(x, 3) for x in tensors], 2)
-
-
-def _split_along(axis: int) -> Any:
-    def split(x: Tensor, sections: Any) -> Any:
-        """Split at positions, or into equal parts, along a dimension."""
-        return composite.tensor_split(x, sections, 0 if x.ndim == 1 else axis)
-
-    return split
-
-
-def diff(x: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
+def diff(
+    x: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None
+) -> Tensor:
     """The differences of neighbours along a dimension, ``n`` times."""
+    if not x.ndim:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    axis = axis_of(dim, x.ndim)
+    for part in (prepend, append):
+        if part is not None:
+            _need_beside(x, part, axis)
     parts = [part for part in (prepend, x, append) if part is not None]
     x = x if len(parts) == 1 else composite.cat(parts, dim)
     for _ in range(n):
@@ -78,16 +66,26 @@ def nanmean(x: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
 
 def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """Pick elements by index along a dimension; the rest broadcasts."""
+    if indices.dtype is not dtypes.int64:
+        got = scalar_type(indices)
+        raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {got}")
     if dim is None:
         return x.reshape((-1,)).gather(0, indices.reshape((-1,)))
+    if x.ndim != indices.ndim:
+        raise RuntimeError(
+            "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
+            f"{x.ndim} dimensions for input, and {indices.ndim} dimensions for indices"
+        )
     axis = axis_of(dim, x.ndim)
-    shape = list(np.broadcast_shapes(
-        [n for d, n in enumerate(x.shape) if d != axis], [n for d, n in enumerate(indices.shape) if d != axis]
-    ))  # fmt: skip
+    beside = [(*each.shape[:axis], 1, *each.shape[axis + 1 :]) for each in (x, indices)]
+    if where := clash(*beside):
+        refuse_by("op/shapes-broadcast", **where)
+    shape = [n for d, n in enumerate(np.broadcast_shapes(*beside)) if d != axis]
     own, other = list(shape), list(shape)
     own.insert(axis, x.shape[axis])
     other.insert(axis, indices.shape[axis])
-    return x.expand(tuple(own)).gather(axis, indices.expand(tuple(other)))
+    wrapped = indices.remainder(x.shape[axis]) if x.ndim else indices
+    return x.expand(tuple(own)).gather(axis, wrapped.expand(tuple(other)))
 
 
 def vdot(x: Tensor, y: Tensor) -> Tensor:
@@ -109,12 +107,21 @@ def fill_diagonal_(x: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
     """Fill the main diagonal of a matrix in place."""
     if x.ndim < 2:
         raise RuntimeError("dimensions must larger than 1")
+    if x.ndim > 2 and len(set(x.shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
     x.diagonal().fill_(fill_value)
     return x
 
 
+def _need_vector(x: Tensor) -> None:
+    if x.ndim != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(x.shape)}")
+
+
 def cartesian_prod(*tensors: Tensor) -> Tensor:
     """All combinations of the elements of vectors, as rows."""
+    for x in tensors:
+        _need_vector(x)
     if len(tensors) == 1:
         return tensors[0]
     grids = composite.meshgrid(*tensors, indexing="ij")
@@ -123,6 +130,9 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
 
 def combinations(x: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """Combinations of the elements of a vector, as rows."""
+    _need_vector(x)
+    if r < 0:
+        raise RuntimeError(f"Expect a non-negative number, but got {r}")
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     rows = np.array(list(choose(range(x.numel()), r)), np.int64).reshape(-1, r)
     return x.index_select(0, wrap(rows.reshape(-1))).view((len(rows), r))
@@ -135,36 +145,46 @@ def repeat_interleave(
     found = _repeated(x, repeats, dim)
     size = found.shape[0 if dim is None else dim]
     if output_size not in (None, size):
+        if repeats is None or isinstance(repeats, Tensor):
+            raise RuntimeError("allocated size does not match required size")
         raise RuntimeError(f"repeat_interleave: Invalid output_size, expected {size} but got {output_size}")
     return found
 
 
 def _repeated(x: Tensor, repeats: Any, dim: int | None) -> Tensor:
     if repeats is None:
-        need_kernel("repeat_interleave", array_of(x), "bfcVu")
-        return wrap(np.repeat(np.arange(len(array_of(x))), array_of(x)))
+        if x.ndim != 1:
+            raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
+        return wrap(np.repeat(np.arange(len(array_of(x))), _counts(array_of(x))))
     if dim is None:
         x, dim = x.flatten(), 0
     if isinstance(repeats, Tensor):
-        counts = np.broadcast_to(array_of(repeats), (array_of(x).shape[dim],))
+        size = array_of(x).shape[axis_of(dim, x.ndim)]
+        if repeats.ndim > 1:
+            raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+        if repeats.ndim and repeats.numel() not in (1, size):
+            raise RuntimeError(
+                "repeats must have the same size as input along dim, but got repeats.size(0) = "
+                f"{repeats.numel()} and input.size({dim}) = {size}"
+            )
+        counts = np.broadcast_to(_counts(array_of(repeats)), (size,))
         if place_of(repeats) is not place_of(x):
             refuse_by("device/one-for-all", first=place_of(repeats), other=place_of(x))
         return x.index_select(dim, wrap(np.repeat(np.arange(len(counts)), counts)))
+    if repeats < 0:
+        raise RuntimeError("Repeats must be non-negative")
     axis = axis_of(dim, x.ndim)
     shape = array_of(x).shape
     wide = x.unsqueeze(axis + 1).expand((*shape[: axis + 1], repeats, *shape[axis + 1 :]))
     return wide.clone_contiguous().flatten(axis, axis + 1)
 
 
-def block_diag(*tensors: Tensor) -> Tensor:
-    """Matrices along a diagonal."""
-    parts = [_raised(x, 2) for x in tensors]
-    width = sum(x.shape[1] for x in parts)
-    rows, start = [], 0
-    for x in parts:
-        rows.append(x.constant_pad_nd((start, width - start - x.shape[1]), 0))
-        start += x.shape[1]
-    return composite.cat(rows, 0)
+def _counts(repeats: np.ndarray) -> np.ndarray:
+    """The numbers of repetitions, which only integers of 32 bits or 64 may be."""
+    need_kernel("repeat_interleave", repeats, "bfcVu")
+    if (repeats < 0).any():
+        raise RuntimeError("repeats can not be negative")
+    return repeats
 
 
 def cov(
@@ -173,6 +193,14 @@ def cov(
     """The covariances of rows."""
     if x.dtype.numpy.kind == "b":
         refuse_by("op/bool-arithmetic", name="cov")
+    if x.ndim > 2:
+        raise RuntimeError(
+            f"cov(): expected input to have two or fewer dimensions but got an input with {x.ndim} dimensions"
+        )
+    columns = x.shape[-1] if x.ndim else 1
+    for name, given in (("fweights", fweights), ("aweights", aweights)):
+        if given is not None:
+            _need_weights(name, given, columns)
     rows = x.unsqueeze(0) if x.ndim < 2 else x
     rows = rows if rows.is_floating_point() or rows.is_complex() else rows.mul(1.0)
     if fweights is not None or aweights is not None:
@@ -181,6 +209,27 @@ def cov(
         apart = rows.sub(rows.mean(1, True))
         out = apart.mm(apart.t().conj()).div(rows.shape[1] - correction)
     return out.squeeze() if x.ndim < 2 else out
+
+
+def _need_weights(name: str, weights: Tensor, columns: int) -> None:
+    """Refuse weights of another kind, number or sign."""
+    if weights.ndim > 1:
+        raise RuntimeError(
+            f"cov(): expected {name} to have one or fewer dimensions but got {name} with {weights.ndim} "
+            "dimensions"
+        )
+    kind, kinds = ("integral", "iu") if name == "fweights" else ("floating point", "fV")
+    if weights.dtype.numpy.kind not in kinds:
+        raise RuntimeError(
+            f"cov(): expected {name} to have {kind} dtype but got {name} with {scalar_type(weights)} dtype"
+        )
+    if weights.numel() != columns:
+        raise RuntimeError(
+            f"cov(): expected {name} to have the same numel as there are observations in the input but got "
+            f"{weights.numel()} != {columns}"
+        )
+    if (array_of(weights) < 0).any():
+        raise RuntimeError(f"cov(): {name} cannot be negative")
 
 
 def _weighted_cov(rows: Tensor, correction: int, often: Tensor | None, weights: Tensor | None) -> Tensor:
@@ -195,6 +244,11 @@ def _weighted_cov(rows: Tensor, correction: int, often: Tensor | None, weights: 
 
 def corrcoef(x: Tensor) -> Tensor:
     """The correlations of rows."""
+    if x.ndim > 2:
+        raise RuntimeError(
+            "corrcoef(): expected input to have two or fewer dimensions but got an input with "
+            f"{x.ndim} dimensions"
+        )
     found = cov(x)
     if not found.ndim:
         return found.div(found)
@@ -213,7 +267,9 @@ def chain_matmul(*matrices: Tensor) -> Tensor:
 def cross(x: Tensor, y: Tensor, dim: int | None = None) -> Tensor:
     """The cross product of vectors of three elements."""
     if dim is None:
-        dim = next((d for d, n in enumerate(x.shape) if n == 3), -1)
+        dim = next((d for d, n in enumerate(x.shape) if n == 3), None)
+        if dim is None:
+            raise RuntimeError("no dimension of size 3 in input")
     return x._linalg_cross(y, dim=dim)
 
 
@@ -232,7 +288,6 @@ BOTH: dict[str, Any] = {
     "repeat_interleave": repeat_interleave,
     "msort": msort, "polygamma": polygamma,
     "adjoint": adjoint, "corrcoef": corrcoef, "cov": cov, "cross": cross, "diff": diff,
-    "hsplit": _split_along(1), "dsplit": _split_along(2), "vsplit": _split_along(0),
     "multinomial": multinomial, "nanmean": nanmean,
     "take_along_dim": take_along_dim, "vdot": vdot,
     "fill_diagonal_": fill_diagonal_,
@@ -252,9 +307,7 @@ def fake_quantize_per_tensor_affine(
 
 FUNCTIONS: dict[str, Any] = {
     "fake_quantize_per_tensor_affine": fake_quantize_per_tensor_affine,
-    "atleast_1d": _at_least(1), "atleast_2d": _at_least(2), "atleast_3d": _at_least(3),
-    "block_diag": block_diag, "cartesian_prod": cartesian_prod,
-    "chain_matmul": chain_matmul, "column_stack": column_stack, "combinations": combinations,
-    "detach": lambda x: x.detach(), "dstack": dstack,
+    "cartesian_prod": cartesian_prod, "chain_matmul": chain_matmul, "combinations": combinations,
+    "detach": lambda x: x.detach(),
 }  # fmt: skip
 """Functions that are not methods, by name."""

@@ -6,7 +6,6 @@ accepted with the values that mean dense row-major memory, and refused otherwise
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -26,9 +25,10 @@ from reference_impl.fidelity.batched import levels_of, marked
 from reference_impl.fidelity.zero_tensor import ZeroTensor
 from reference_impl.namespace.nested_numbers import dtype_of_parts, holds_numbers, refuse_data
 from specs.errors import need_fit
+from specs.kind import NUMBERS
 from specs.layout import FORMATS, in_format, laid_out_like
 from specs.layout import empty_strided as empty_strided_array
-from specs.spacing import evenly_spaced
+from specs.spacing import evenly_spaced, stepped
 
 _KINDS = {"i": dtypes.int64, "u": dtypes.int64, "b": dtypes.bool_}
 
@@ -276,13 +276,11 @@ def arange(
     numbers = [number_of(bound) for bound in (*bounds, *named)]
     if dtype is None:
         dtype = dtypes.default() if any(isinstance(n, float) for n in numbers) else dtypes.int64
+    if not 1 <= len(numbers) <= 3 or not all(isinstance(n, NUMBERS) for n in numbers):
+        given = ", ".join(type(bound).__name__ for bound in bounds)
+        refuse_by("op/arguments", name="arange", given=given)
     start, end, step = (0, *numbers, 1) if len(numbers) == 1 else (*numbers, 1)[:3]
-    if step == 0:
-        raise RuntimeError("step must be nonzero")
-    count = math.ceil((end - start) / step)
-    if count < 0:
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
-    return new_leaf((start + np.arange(count) * step).astype(dtypes.numpy_of(dtype)), requires_grad, **more)
+    return new_leaf(stepped(start, end, step, dtypes.numpy_of(dtype)), requires_grad, **more)
 
 
 @quietly

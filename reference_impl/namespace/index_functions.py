@@ -6,14 +6,17 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from reference_impl.core.tensor import Tensor
+import numpy as np
+
+from reference_impl.base.not_modelled import NotModelled
+from reference_impl.core.tensor import Tensor, wrap
 
 
-def _places(x: Tensor, indices: Sequence[Any]) -> dict[int, Tensor]:
+def _places(name: str, x: Tensor, indices: Sequence[Any]) -> dict[int, Tensor]:
     """The index tensors by their places; a mask takes as many dimensions as it has."""
     if not isinstance(indices, (tuple, list)):
         raise TypeError(
-            "index_put(): argument 'indices' (position 1) must be tuple of Tensors, not "
+            f"{name}(): argument 'indices' (position 1) must be tuple of Tensors, not "
             f"{type(indices).__name__}"
         )
     found: dict[int, Tensor] = {}
@@ -25,18 +28,20 @@ def _places(x: Tensor, indices: Sequence[Any]) -> dict[int, Tensor]:
             )
         found[at] = index
         at += index.ndim if index.dtype.numpy.kind == "b" else 1
+    if not found and x.ndim:
+        found[0] = wrap(np.arange(x.shape[0]))
     return found
 
 
 def index_put(x: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False) -> Tensor:
     """``x`` with values put, or added, at the places that indices name together."""
-    given = _places(x, indices)
+    given = _places("index_put", x, indices)
     return x._index_put(values, *given.values(), places=tuple(given), accumulate=accumulate)
 
 
 def index_put_(x: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False) -> Tensor:
     """Put values, or add them, at the places that indices name together."""
-    given = _places(x, indices)
+    given = _places("index_put_", x, indices)
     return x._index_put_(values, *given.values(), places=tuple(given), accumulate=accumulate)
 
 
@@ -57,6 +62,20 @@ def filling(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
         return fill_by(index, value, dim=dim)
 
     return fill
+
+
+def reducing(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Let ``scatter`` name a reduction, of which the reference knows that it is one."""
+
+    @functools.wraps(function)
+    def scatter(*given: Any, reduce: str | None = None, **named: Any) -> Tensor:
+        if reduce is None:
+            return function(*given, **named)
+        if reduce not in ["add", "multiply"]:
+            raise RuntimeError("reduce argument must be either add or multiply.")
+        raise NotModelled("torch.scatter(reduce=...); there is torch.scatter_reduce")
+
+    return scatter
 
 
 BOTH: dict[str, Any] = {"index_put": index_put, "index_put_": index_put_}

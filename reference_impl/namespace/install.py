@@ -18,6 +18,8 @@ from reference_impl.fidelity import grad_dtype
 from reference_impl.fidelity.out_argument import taking_out
 from reference_impl.namespace import (
     attributes,
+    binning,
+    bits,
     complex_views,
     composite,
     compositions,
@@ -39,10 +41,12 @@ from reference_impl.namespace import (
     sorting,
     spectra,
     spellings,
+    splitting,
 )
 from reference_impl.namespace.casts import CASTS
 from reference_impl.namespace.like_operands import like_its_operands, naming_input
 from reference_impl.namespace.missing import missing_of_class
+from reference_impl.namespace.tensor_arguments import needing_tensors
 from specs import ops
 from specs.kind import NUMBERS
 from specs.op import Overloads
@@ -59,6 +63,8 @@ FUNCTIONS: dict[str, Any] = {}
 
 _BOTH = (
     non_differentiable,
+    binning,
+    bits,
     distinct,
     sorting,
     composite,
@@ -68,6 +74,7 @@ _BOTH = (
     quantiles,
     spectra,
     spellings,
+    splitting,
     rarer_names,
 )
 """The modules of functions that are methods too."""
@@ -150,7 +157,7 @@ def _install_functions() -> None:
     """Install the functions that are no ops, as methods too if they are."""
     for functions in _BOTH:
         for name, function in functions.BOTH.items():
-            FUNCTIONS[name] = like_its_operands(function)
+            FUNCTIONS[name] = like_its_operands(needing_tensors(function, name))
             setattr(Tensor, name, FUNCTIONS[name])
     for name, function in (random_inplace.METHODS | spellings.METHODS | rarer_names.METHODS).items():
         setattr(Tensor, name, like_its_operands(function))
@@ -160,8 +167,12 @@ def _install_functions() -> None:
         non_differentiable.FUNCTIONS | composite.FUNCTIONS | einsum.FUNCTIONS | attributes.FUNCTIONS
     )
     FUNCTIONS.update(as_strided.METHODS | complex_views.FUNCTIONS | compositions.FUNCTIONS)
-    FUNCTIONS.update(quantiles.FUNCTIONS | spellings.FUNCTIONS | rarer_names.FUNCTIONS)
+    FUNCTIONS.update(quantiles.FUNCTIONS | spellings.FUNCTIONS | rarer_names.FUNCTIONS | splitting.FUNCTIONS)
+    FUNCTIONS.update(binning.FUNCTIONS)
     FUNCTIONS.update(signal_windows.FUNCTIONS)
+    for module in _BOTH:
+        for name in getattr(module, "FUNCTIONS", {}):
+            FUNCTIONS[name] = needing_tensors(FUNCTIONS[name], name)
     for name, extended in composite.EXTENDED.items():
         FUNCTIONS[name] = extended(FUNCTIONS[name])
     for name in _WITH_INPUT:

@@ -21,6 +21,7 @@ from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.fidelity.batched import check_compared, marking
 from reference_impl.namespace import geometry
 from reference_impl.namespace.meeting import Numbers, meeting
+from specs.dtype_names import scalar_type
 from specs.errors import need_kernel
 from specs.ops.helpers import axes_of, axis_of
 from specs.signature import clash
@@ -51,6 +52,7 @@ def equal(x: Tensor, y: Tensor) -> bool:
 def isclose(x: Tensor, y: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Tensor:
     """Compare elements within tolerances."""
     _one_dtype(x, y)
+    _need_tolerances(rtol, atol)
     return tensor_of(np.isclose(array_of(x), array_of(y), rtol, atol, equal_nan))
 
 
@@ -58,12 +60,21 @@ def allclose(x: Tensor, y: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal
     """Return True if all elements are equal within tolerances."""
     check_compared("allclose", x, y)
     _one_dtype(x, y)
+    _need_tolerances(rtol, atol)
     return bool(np.allclose(array_of(x), array_of(y), rtol, atol, equal_nan))
+
+
+def _need_tolerances(rtol: float, atol: float) -> None:
+    for name, given in (("rtol", rtol), ("atol", atol)):
+        if given < 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {given:g}")
 
 
 def _one_dtype(x: Tensor, y: Tensor) -> None:
     if array_of(x).dtype != array_of(y).dtype:
-        raise RuntimeError(f"{x.type()} did not match {y.type()}")
+        raise RuntimeError(f"{scalar_type(x)} did not match {scalar_type(y)}")
+    if where := clash(tuple(x.shape), tuple(y.shape)):
+        refuse_by("op/shapes-broadcast", **where)
 
 
 def result_type(x: Any, y: Any) -> dtype:
@@ -150,12 +161,22 @@ def _map(function: Callable[..., Any], lacking: str = "") -> Callable[..., Tenso
 
     def mapped(*operands: Any) -> Tensor:
         need_kernel(function.__name__, np.asarray(_array(operands[0])), lacking)
-        return tensor_of(_broadcasting(function, *[_array(x) for x in operands]))
+        return tensor_of(broadcasting(function, *[_array(x) for x in operands]))
 
     return mapped
 
 
-def _broadcasting(function: Callable[..., Any], *arrays: Any) -> Any:
+def _pair(function: Callable[..., Any], lacking: str = "") -> Callable[..., Tensor]:
+    """Make such a function of two tensors."""
+    mapped = _map(function, lacking)
+
+    def paired(x: Tensor, y: Tensor) -> Tensor:
+        return mapped(x, y)
+
+    return paired
+
+
+def broadcasting(function: Callable[..., Any], *arrays: Any) -> Any:
     """Call an elementwise function of arrays; refuse shapes that do not broadcast."""
     try:
         return function(*arrays)
@@ -163,28 +184,6 @@ def _broadcasting(function: Callable[..., Any], *arrays: Any) -> Any:
         if where := clash(*[np.shape(array) for array in arrays]):
             refuse_by("op/shapes-broadcast", **where)
         raise
-
-
-_BITS: dict[Any, str] = {
-    np.bitwise_and: "bitwise_and", np.bitwise_or: "bitwise_or", np.bitwise_xor: "bitwise_xor",
-    np.left_shift: "lshift", np.right_shift: "rshift",
-}  # fmt: skip
-"""Torch's names of the kernels."""
-
-
-def _bits(function: Callable[..., Any]) -> Callable[..., Tensor]:
-    """Make an elementwise function of bools and integers, or of integers alone, with promotion."""
-    kinds = "iu" if _BITS[function].endswith("shift") else "biu"
-
-    def mapped(x: Any, y: Any) -> Tensor:
-        target = result_type(x, y).numpy
-        if target.kind not in kinds:
-            scalar = {"b": "Bool", "f8": "Double"}.get(target.str[1:].strip("1"), "Float")
-            raise NotImplementedError(f"\"{_BITS[function]}_cpu\" not implemented for '{scalar}'")
-        pair = [np.asarray(_array(operand)).astype(target) for operand in (x, y)]
-        return tensor_of(_broadcasting(function, *pair))
-
-    return mapped
 
 
 def _infinite(function: Callable[..., Any]) -> Callable[..., Tensor]:
@@ -200,19 +199,6 @@ def _infinite(function: Callable[..., Any]) -> Callable[..., Tensor]:
     return infinite
 
 
-def bitwise_not(x: Tensor) -> Tensor:
-    """Invert each bit, or each bool."""
-    need_kernel("bitwise_not", array_of(x), "fcV")
-    return tensor_of(np.invert(array_of(x)))
-
-
-def _invert(x: Tensor) -> Tensor:
-    """Invert each bit, or each bool: ``~x``."""
-    if array_of(x).dtype.kind not in "biu":
-        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
-    return bitwise_not(x)
-
-
 def underivable(out: Tensor, x: Tensor, *node: str) -> Tensor:
     """Give the result of an op without a derivative a node, with a name of its own or not, that refuses."""
     if x.requires_grad and STATE.enabled and not STATE.inference:
@@ -220,62 +206,13 @@ def underivable(out: Tensor, x: Tensor, *node: str) -> Tensor:
     return out
 
 
-def bincount(x: Tensor, weights: Any = None, minlength: int = 0) -> Tensor:
-    """Count each non-negative integer, or sum the weights that stand beside it."""
-    need_kernel("bincount", array_of(x), "bfcV")
-    counted = np.bincount(array_of(x), _array(weights), minlength)
-    if not isinstance(weights, Tensor):
-        return tensor_of(counted)
-    given = array_of(weights).dtype
-    kept = given if given == np.float32 else counted.dtype
-    return underivable(tensor_of(counted.astype(kept)), weights, "bincount")
-
-
 @marking
 def isin(x: Any, among: Any) -> Tensor:
     """Test each element for membership in ``among``."""
+    if not isinstance(x, Tensor) and not isinstance(among, Tensor):
+        refuse_by("op/arguments", name="isin", given=f"{type(x).__name__}, {type(among).__name__}")
     _need_dtype("isin", x, "bc")
     return tensor_of(np.isin(_array(x), _array(among)))
-
-
-@marking
-def searchsorted(
-    sorted_sequence: Tensor, input: Any, *, right: bool = False, side: str | None = None,
-    sorter: Tensor | None = None, out_int32: bool = False,
-) -> Tensor:  # fmt: skip
-    """The insertion indices of elements in a sorted vector, or in that of each row."""
-    order = array_of(sorted_sequence)
-    if sorter is not None:
-        order = np.take_along_axis(order, array_of(sorter), -1)
-    at: Any = "right" if right or side == "right" else "left"
-    wanted, kind = _array(input), np.int32 if out_int32 else np.int64
-    if np.size(wanted):
-        need_kernel("searchsorted_out", np.result_type(order, wanted), "bc")
-    if order.ndim == 1:
-        return tensor_of(np.searchsorted(order, wanted, at).astype(kind))
-    if order.shape[:-1] != wanted.shape[:-1]:
-        raise RuntimeError(
-            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
-            f"boundaries tensor and input value tensor must match, but we got boundaries tensor "
-            f"{list(order.shape)} and input value tensor {list(wanted.shape)}"
-        )
-    rows = zip(order.reshape(-1, order.shape[-1]), wanted.reshape(-1, wanted.shape[-1]), strict=True)
-    found = np.array([np.searchsorted(line, row, at) for line, row in rows], kind)
-    return tensor_of(found.reshape(wanted.shape))
-
-
-@marking
-def bucketize(input: Any, boundaries: Tensor, *, right: bool = False, out_int32: bool = False) -> Tensor:
-    """The index of the bucket of each element, between sorted boundaries."""
-    return searchsorted(boundaries, input, right=right, out_int32=out_int32)
-
-
-def histc(x: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
-    """Count elements in equal-width bins; elements outside the bins are ignored."""
-    array = array_of(x)
-    need_kernel("histogram", array, "biuc")
-    ends = (float(array.min()), float(array.max())) if min == max == 0 else (min, max)
-    return tensor_of(np.histogram(array, bins, ends)[0].astype(array.dtype))
 
 
 def tril_indices(row: int, col: int, offset: int = 0, **_: Any) -> Tensor:
@@ -289,27 +226,24 @@ def triu_indices(row: int, col: int, offset: int = 0, **_: Any) -> Tensor:
 
 
 _ITERATING: dict[str, Any] = {
-    "isclose": isclose, "allclose": allclose, "bitwise_and": _bits(np.bitwise_and),
-    "bitwise_or": _bits(np.bitwise_or), "bitwise_xor": _bits(np.bitwise_xor),
-    "bitwise_left_shift": _bits(np.left_shift), "bitwise_right_shift": _bits(np.right_shift),
+    "isclose": isclose, "allclose": allclose,
 }  # fmt: skip
 """Functions whose kernels iterate over elements."""
 _LOGICAL: dict[str, Any] = {
-    "logical_and": _map(np.logical_and), "logical_or": _map(np.logical_or),
-    "logical_xor": _map(np.logical_xor),
+    "logical_and": _pair(np.logical_and), "logical_or": _pair(np.logical_or),
+    "logical_xor": _pair(np.logical_xor),
 }  # fmt: skip
 """Functions that do so and write into a tensor beside the first one."""
 _OTHERS: dict[str, Any] = {
-    "equal": equal, "nextafter": _map(np.nextafter, "biuc"), "gcd": _map(np.gcd, "bfcV"),
-    "lcm": _map(np.lcm, "bfcV"), "bincount": bincount,
+    "equal": equal, "nextafter": _pair(np.nextafter, "biuc"), "gcd": _pair(np.gcd, "bfcV"),
+    "lcm": _pair(np.lcm, "bfcV"),
 }  # fmt: skip
 BOTH: dict[str, Any] = {
     "all": _found(np.all), "any": _found(np.any),
     "argmax": _position(np.argmax), "argmin": _position(np.argmin), "argsort": argsort,
     "isnan": _map(np.isnan), "isinf": _map(np.isinf), "isfinite": _map(np.isfinite),
     "isposinf": _infinite(np.isposinf), "isneginf": _infinite(np.isneginf), "isreal": _map(np.isreal),
-    "signbit": _map(np.signbit, "c"), "logical_not": _map(np.logical_not), "bitwise_not": bitwise_not,
-    "histc": histc, "_invert": _invert,
+    "signbit": _map(np.signbit, "c"), "logical_not": _map(np.logical_not),
     **{name: meeting(function, Numbers.ANY) for name, function in _ITERATING.items()},
     **{name: meeting(function, Numbers.LATER) for name, function in _LOGICAL.items()},
     **{name: meeting(function) for name, function in _OTHERS.items()},
@@ -320,8 +254,7 @@ FUNCTIONS: dict[str, Any] = {
     "is_tensor": is_tensor, "is_floating_point": geometry.is_floating_point,
     "is_complex": geometry.is_complex, "numel": geometry.numel, "result_type": result_type,
     "promote_types": promote_types, "can_cast": can_cast, "isin": meeting(isin),
-    "searchsorted": meeting(searchsorted), "bucketize": meeting(bucketize), "tril_indices": tril_indices,
-    "triu_indices": triu_indices, "broadcast_shapes": geometry.broadcast_shapes,
+    "tril_indices": tril_indices, "triu_indices": triu_indices, "broadcast_shapes": geometry.broadcast_shapes,
 }  # fmt: skip
 """Functions that are not methods, by name."""
 

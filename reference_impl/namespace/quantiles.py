@@ -15,8 +15,8 @@ from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap, wrap_beside
 from reference_impl.namespace import composite
-from reference_impl.namespace.casts import LEGACY_NAMES
-from specs.ops.helpers import axis_of
+from specs.dtype_names import SCALARS
+from specs.ops.helpers import axes_of, axis_of
 
 _WAYS = ("linear", "lower", "higher", "midpoint", "nearest")
 
@@ -123,7 +123,7 @@ def cdist(
             raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.ndim}D")
     for name, x in (("X1", x1), ("X2", x2)):
         if not x.is_floating_point():
-            got = LEGACY_NAMES[x.dtype.name]
+            got = SCALARS[x.dtype.name]
             raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {got}")
     if x1.shape[-1] != x2.shape[-1]:
         raise RuntimeError(
@@ -141,6 +141,10 @@ def pdist(x: Tensor, p: float = 2.0) -> Tensor:
     """The p-norms of the differences of each pair of rows of a matrix."""
     if not x.is_floating_point():
         raise RuntimeError("pdist only supports floating-point dtypes")
+    if x.ndim != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {x.ndim}D")
+    if p < 0:
+        raise RuntimeError("pdist only supports non-negative p values")
     return x.contiguous()._pdist_forward(p=float(p))
 
 
@@ -198,11 +202,15 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, 
 
 def gradient(x: Tensor, *, spacing: float = 1, dim: Any = None, edge_order: int = 1) -> tuple[Tensor, ...]:
     """The differences of neighbours on both sides, along each dimension, and at the edges of one side."""
+    if edge_order not in (1, 2):
+        raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
+    dims = range(x.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
+    if any(x.shape[d] <= edge_order for d in axes_of(dims, x.ndim)):
+        raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
     if not isinstance(spacing, (int, float)) or edge_order != 1:
         raise NotModelled("torch.gradient() with several spacings or edge_order=2")
     if x.dtype is dtypes.uint8:
         raise RuntimeError("torch.gradient does not support uint8 input.")
-    dims = range(x.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
     found = []
     for d in dims:
         n = x.shape[d]
@@ -216,6 +224,9 @@ def gradient(x: Tensor, *, spacing: float = 1, dim: Any = None, edge_order: int 
 
 def float_power(x: Any, exponent: Any) -> Tensor:
     """The power in double precision."""
+    if not isinstance(x, Tensor) and not isinstance(exponent, Tensor):
+        given = f"{type(x).__name__}, {type(exponent).__name__}"
+        refuse_by("op/arguments", name="float_power", given=given)
     wide = [
         v if not isinstance(v, Tensor) else v.to(dtypes.complex128 if v.is_complex() else dtypes.float64)
         for v in (x, exponent)
@@ -238,7 +249,11 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
 
 def unravel_index(indices: Tensor, shape: Sequence[int]) -> tuple[Tensor, ...]:
     """The coordinates of places in a flattened tensor."""
+    if indices.dtype.numpy.kind not in "iu":
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
     wide = (shape,) if isinstance(shape, int) else tuple(shape)
+    if any(n < 0 for n in wide):
+        raise ValueError(f"'shape' cannot have negative values, but got {wide}")
     steps = [math.prod(wide[d + 1 :]) for d in range(len(wide))]
     found = [array_of(indices) // step % size for step, size in zip(steps, wide, strict=True)]
     return tuple(wrap(np.asarray(at, np.int64)) for at in found)

@@ -19,8 +19,8 @@ from reference_impl.base.transforms import check_draw
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.fidelity.batched import check_random_operands, drawn_anew
-from reference_impl.namespace.casts import LEGACY_NAMES
 from reference_impl.namespace.factories import new_leaf, shape_of
+from specs.dtype_names import SCALARS
 from specs.errors import need_kernel
 from specs.layout import laid_out_like
 
@@ -262,10 +262,12 @@ def multinomial(
     """Draw indices with the weights in each row."""
     check_random_operands(x)
     if not x.is_floating_point():
-        got = LEGACY_NAMES[x.dtype.name]
+        got = SCALARS[x.dtype.name]
         raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {got}")
     if x.ndim not in (1, 2):
         raise RuntimeError("prob_dist must be 1 or 2 dim")
+    if num_samples < 1:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
     if num_samples > array_of(x).shape[-1] and not replacement:
         raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
     if not np.isfinite(array_of(x)).all() or (array_of(x) < 0).any():

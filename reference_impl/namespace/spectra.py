@@ -12,8 +12,8 @@ from reference_impl.base.not_modelled import refuse_unless_default
 from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
-from reference_impl.namespace.casts import LEGACY_NAMES
 from reference_impl.namespace.factories import ones
+from specs.dtype_names import SCALARS
 
 _MODES = {"reflect": ("_reflected1d", 1), "replicate": ("_replicated1d", 2), "circular": ("_circular", 3)}
 
@@ -90,7 +90,7 @@ def stft(
     whole = _whole_window("stft", window, length, n_fft, x.detach())
     frames = frames if whole is None else frames.mul(whole)
     if frames.dtype in (float16, bfloat16):
-        raise RuntimeError(f"MKL FFT doesn't support tensors of type: {LEGACY_NAMES[frames.dtype.name]}")
+        raise RuntimeError(f"MKL FFT doesn't support tensors of type: {SCALARS[frames.dtype.name]}")
     norm = int(bool(normalized))
     if frames.is_complex():
         out = frames._fft_c2c(dims=(2,), norm=norm, forward=True)

@@ -9,7 +9,7 @@ from reference_impl.base import device as devices
 from reference_impl.base import dtypes
 from reference_impl.base.session import STATE
 from reference_impl.core.tensor import Tensor
-from reference_impl.namespace import composite, cuda, factories
+from reference_impl.namespace import cuda, factories
 
 
 def _written(name: str) -> Any:
@@ -73,7 +73,7 @@ BOTH: dict[str, Any] = {"diagflat": diagflat}
 
 FUNCTIONS: dict[str, Any] = {
     "accelerator": accelerator, "get_default_device": get_default_device,
-    "get_float32_matmul_precision": get_float32_matmul_precision, "row_stack": composite.vstack,
+    "get_float32_matmul_precision": get_float32_matmul_precision,
     "scalar_tensor": scalar_tensor, "set_default_device": set_default_device, "version": version,
 }  # fmt: skip
 """Names of the namespace that are not methods."""

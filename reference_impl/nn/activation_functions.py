@@ -14,9 +14,9 @@ from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace import composite
-from reference_impl.namespace.casts import LEGACY_NAMES
 from reference_impl.namespace.install import FUNCTIONS
 from reference_impl.namespace.random import rand
+from specs.dtype_names import SCALARS
 from specs.errors import need_kernel
 
 
@@ -197,7 +197,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
             f"{weight.numel()} and channel size = {input.shape[1] if input.ndim > 1 else 1}."
         )
     if input.dtype != weight.dtype:
-        got = " and ".join(LEGACY_NAMES[each.dtype.name] for each in (input, weight))
+        got = " and ".join(SCALARS[each.dtype.name] for each in (input, weight))
         raise RuntimeError(f"prelu: Type promoting not supported. Got {got}")
     if input.ndim > 1:
         weight = weight.reshape((1, -1, *(1,) * (input.ndim - 2)))

@@ -15,8 +15,8 @@ from reference_impl.base.not_modelled import NotModelled
 from reference_impl.base.rules import by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap_beside
-from reference_impl.namespace.casts import LEGACY_NAMES
 from reference_impl.namespace.random import source
+from specs.dtype_names import SCALARS
 
 
 def _dropped(x: Tensor, p: float) -> Tensor:
@@ -70,7 +70,7 @@ def scaled_dot_product_attention(
         shape = (query.shape[-2], key.shape[-2])
         attn_mask = wrap_beside(query, np.tril(np.ones(shape, bool)))
     if array_of(value).dtype.kind in "biu":
-        raise RuntimeError(f"expected scalar type Float but found {LEGACY_NAMES[value.dtype.name]}")
+        raise RuntimeError(f"expected scalar type Float but found {SCALARS[value.dtype.name]}")
     if _is_fused(query, key, value, attn_mask, dropout_p):
         query, key, value = query._fused(), key._fused(), value._fused()
     root = math.sqrt(1 / math.sqrt(query.shape[-1]) if scale is None else scale)

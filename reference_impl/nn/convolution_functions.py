@@ -9,10 +9,10 @@ import numpy as np
 
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap_beside
-from reference_impl.namespace.casts import LEGACY_NAMES
 from reference_impl.namespace.factories import zeros
 from reference_impl.namespace.formats import keeping_format
 from reference_impl.nn.window_functions import for_each
+from specs.dtype_names import SCALARS
 from specs.errors import need_kernel
 
 IN_C = {"float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
@@ -88,7 +88,7 @@ def _need_fit(x: Tensor, weight: Tensor, bias: Tensor | None, groups: int, *, tr
 
 def _need_one_dtype(x: Tensor, weight: Tensor) -> None:
     if x.dtype != weight.dtype:
-        names = [LEGACY_NAMES[each.dtype.name] for each in (x, weight)]
+        names = [SCALARS[each.dtype.name] for each in (x, weight)]
         raise RuntimeError(f"expected scalar type {names[0]} but found {names[1]}")
 
 

@@ -15,7 +15,6 @@ from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap_beside
 from reference_impl.fidelity.batched import drawn_anew, levels_of
-from reference_impl.namespace.casts import LEGACY_NAMES
 from reference_impl.namespace.missing import loading
 from reference_impl.namespace.quantiles import pdist  # noqa: F401
 from reference_impl.namespace.random import source
@@ -145,6 +144,7 @@ from reference_impl.nn.window_functions import (  # noqa: F401
     pad,
     unfold,
 )
+from specs.dtype_names import SCALARS
 from specs.errors import need_kernel, need_late_kernel
 
 
@@ -188,7 +188,7 @@ def _dropped(x: Tensor, p: float, training: bool, inplace: bool, shape: tuple[in
 def _need_noise(x: Tensor) -> None:
     """Refuse a dtype in which there are no factors of a dropout."""
     if not x.is_floating_point() and not x.is_complex():
-        name = LEGACY_NAMES[x.dtype.name]
+        name = SCALARS[x.dtype.name]
         raise RuntimeError(f"result type Float can't be cast to the desired output type {name}")
     need_late_kernel("op/kernels-that-came-late", "bernoulli_scalar_cpu_", array_of(x), "c")
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from reference_impl.base.not_modelled import NotModelled
 from reference_impl.core.tensor import Tensor
-from reference_impl.namespace.casts import LEGACY_NAMES
 from reference_impl.namespace.formats import keeping_format
 from reference_impl.nn.window_functions import (
     adaptive_avg_pool1d,
@@ -16,6 +15,7 @@ from reference_impl.nn.window_functions import (
     adaptive_avg_pool3d,
     for_each,
 )
+from specs.dtype_names import SCALARS
 
 _SMOOTH = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
 _OF_AREAS = {1: adaptive_avg_pool1d, 2: adaptive_avg_pool2d, 3: adaptive_avg_pool3d}
@@ -145,7 +145,7 @@ def grid_sample(
     if dims not in (2, 3):
         raise NotModelled(f"torch.nn.functional.grid_sample() of {input.ndim}D input")
     if input.dtype != grid.dtype:
-        one, other = (LEGACY_NAMES[x.dtype.name] for x in (input, grid))
+        one, other = (SCALARS[x.dtype.name] for x in (input, grid))
         raise RuntimeError(f"expected scalar type {one} but found {other}")
     sample = getattr(input, f"_grid_sampler{dims}d")
     return sample(grid, mode=mode, padding=padding_mode, corners=corners)
@@ -164,6 +164,14 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
 
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """Channels of groups interleaved."""
+    if input.ndim < 3:
+        raise RuntimeError(
+            f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(input.shape)}"
+        )
+    if groups < 1:
+        raise RuntimeError(
+            f"Number of groups to divide channels in must be positive. Value of groups:{groups}"
+        )
     if input.shape[1] % groups:
         raise RuntimeError(
             "Number of channels must be divisible by groups. Got "

@@ -16,7 +16,7 @@ from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of, set_memory, storage_of
 from reference_impl.core.tensor import Tensor, wrap_beside
 from reference_impl.namespace import composite
-from reference_impl.namespace.casts import LEGACY_NAMES
+from specs.dtype_names import SCALARS
 from specs.errors import need_kernel
 from specs.ops.nll import call_nll_loss
 
@@ -196,11 +196,9 @@ def nll_loss(
     if input.ndim < 3 and target.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if target.dtype.name not in ("int64", "uint8"):
-        raise RuntimeError(
-            f"expected target dtype to be Long or Byte, but got {LEGACY_NAMES[target.dtype.name]}"
-        )
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {SCALARS[target.dtype.name]}")
     if weight is not None and weight.dtype != input.dtype:
-        want, got = (LEGACY_NAMES[x.dtype.name] for x in (input, weight))
+        want, got = (SCALARS[x.dtype.name] for x in (input, weight))
         raise RuntimeError(f"expected scalar type {want} but found {got}")
     loss = partial(call_nll_loss, weight=weight, ignore=ignore_index, reduction=_check_reduction(reduction))
     if input.ndim in (1, 2, 4):
@@ -228,7 +226,7 @@ def cross_entropy(
     axis = 0 if input.ndim == 1 else 1
     probabilities = array_of(target).shape == array_of(input).shape and input.ndim
     if probabilities and not target.is_floating_point():
-        name = LEGACY_NAMES[target.dtype.name]
+        name = SCALARS[target.dtype.name]
         raise RuntimeError(f"Expected floating point type for target with class probabilities, got {name}")
     logs = log_softmax(input, axis)
     if probabilities:
@@ -312,7 +310,7 @@ def binary_cross_entropy_with_logits(
     need_kernel("log_sigmoid", array_of(input), "biu")
     if target.dtype.numpy.kind in "biu":
         raise RuntimeError(
-            f"result type Float can't be cast to the desired output type {LEGACY_NAMES[target.dtype.name]}"
+            f"result type Float can't be cast to the desired output type {SCALARS[target.dtype.name]}"
         )
     _constant("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
     reduction = _check_reduction(reduction)

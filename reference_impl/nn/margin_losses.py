@@ -10,9 +10,9 @@ from reference_impl.base.rules import refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
-from reference_impl.namespace.casts import LEGACY_NAMES
 from reference_impl.nn.activation_functions import logsigmoid
 from reference_impl.nn.loss_functions import Old, chosen_reduction, reduce_losses
+from specs.dtype_names import SCALARS
 from specs.errors import need_kernel
 
 
@@ -27,7 +27,7 @@ def soft_margin_loss(
         refuse_by("op/bool-arithmetic", name="neg")
     whole = not (input.is_floating_point() or input.is_complex())
     if whole or (target.is_complex() and not input.is_complex()):
-        one, other = ("Float" if whole else LEGACY_NAMES[target.dtype.name]), LEGACY_NAMES[input.dtype.name]
+        one, other = ("Float" if whole else SCALARS[target.dtype.name]), SCALARS[input.dtype.name]
         raise RuntimeError(f"result type {one} can't be cast to the desired output type {other}")
     return input._soft_margin(target, reduction=reduction)
 

@@ -7,14 +7,14 @@ from typing import Any
 
 from reference_impl.base.modes import no_grad
 from reference_impl.core.tensor import Tensor
-from reference_impl.namespace.casts import LEGACY_NAMES
 from reference_impl.nn.loss_functions import chosen_reduction, reduce_losses
+from specs.dtype_names import SCALARS
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine similarity of vectors along a dimension."""
     if x1.is_complex() or x2.is_complex():
-        got = LEGACY_NAMES[(x1 if x1.is_complex() else x2).dtype.name]
+        got = SCALARS[(x1 if x1.is_complex() else x2).dtype.name]
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {got}")
     lengths = [x.norm(2, dim, True).clone() for x in (x1, x2)]
     with no_grad():

@@ -17,15 +17,11 @@ from specs.kind import Dim, Indices, Mask, Number, Scale, Size, Tensor, Vector
 from specs.op import op
 from specs.ops.complex import conj
 from specs.ops.helpers import along, grid_index, need_one_dtype, need_targets, scaled, times
+from specs.ops.index_demands import need_integers, need_scatterable, need_slices
 from specs.signature import clash
 
 
 # -- along a dimension -----------------------------------------------------------------------------
-def _need_integers(name: str, index: np.ndarray) -> None:
-    if index.dtype.kind != "i":
-        refuse("op/index-dtype", name=name, dtype=index.dtype)
-
-
 def _takes_view(x: Any, index: Any, dim: int) -> Any:
     """PyTorch has a kernel of its own for the second dimension, which takes no view."""
     return bool(x.ndim > 1 and dim % x.ndim != 1 and x.numel() and index.numel())
@@ -39,7 +35,7 @@ def index_select(x: Tensor, dim: Dim, index: Vector) -> Any:
         refuse("op/index-vector", ndim=index.ndim)
     if not x.ndim and index.size != 1:
         refuse("op/index-of-scalar", count=index.size)
-    _need_integers("index_select", index)
+    need_integers("index_select", index)
     index = np.atleast_1d(index)
     wrong = (index < 0) | (index >= line.shape[axis])
     if wrong.any():
@@ -73,31 +69,12 @@ def index_add(x: Tensor, dim: Dim, index: Vector, y: Tensor, *, alpha: Scale = 1
     """
     out = x.copy()
     line, axis = along(out, dim)
-    if index.ndim > 1:
-        refuse("op/index-vector", ndim=index.ndim)
-    _need_integers("index_add", index)
-    if not y.ndim and index.size != 1:
-        refuse("op/dim-range", low=0, high=-1, dim=dim)
-    if index.size != np.atleast_1d(y).shape[axis]:
-        size = np.atleast_1d(y).shape[axis]
-        refuse(
-            "op/index-add-shape",
-            case="index_add",
-            index=list(index.shape),
-            y=list(y.shape),
-            size=size,
-            dim=dim,
-        )
-    beside = [list(a.shape) for a in (x, y)]
-    if x.ndim and y.ndim:
-        beside = [sizes[:axis] + sizes[axis + 1 :] for sizes in beside]
-    if beside[0] != beside[1]:
-        refuse("op/index-add-shape", case="index_add_sizes", x=list(x.shape), y=list(y.shape), dim=dim)
+    need_slices("index_add_", x, dim, index, y)
     if not x.size:
         return out
     wrong = (index < 0) | (index >= line.shape[axis])
     if wrong.any():
-        where = {"index": index[wrong][0], "dim": axis, "size": line.shape[axis]}
+        where = {"index": index[wrong][0], "dim": axis, "size": line.shape[axis], "case": "index_select"}
         # PyTorch hands the outermost dimensions of matrices and more on to scatter_add, if nothing is scaled.
         handed_on = x.ndim > 1 and axis in (0, x.ndim - 1) and alpha == 1
         refuse("op/gather-range" if handed_on else "op/index-range", **where)
@@ -120,7 +97,7 @@ def gather(x: Tensor, dim: Dim, index: Indices) -> Any:
     """Along a dimension, one element for each index."""
     line, axis = along(x, dim)
     if index.size:
-        _need_integers("gather", index)
+        need_integers("gather", index)
     if not index.size:
         return np.empty(index.shape, x.dtype)
     shapes: dict[str, Any] = {"index": list(index.shape), "x": list(x.shape)}
@@ -155,10 +132,9 @@ def scatter_add(x: Tensor, dim: Dim, index: Indices, y: Tensor) -> Any:
     """``x`` with each element of ``y`` added at its index."""
     out = x.copy()
     line, axis = along(out, dim)
+    need_scatterable(x, index, y)
     if not index.size:
         return out
-    _need_integers("scatter", index)
-    need_one_dtype("scatter", x, y)
     need_targets(x, index, y, axis)
     lined, given = np.atleast_1d(index), np.atleast_1d(y)
     np.add.at(line, grid_index(lined, axis), given[tuple(slice(n) for n in lined.shape)])
@@ -169,9 +145,9 @@ scatter_add.wrt(x=lambda g: g, y=lambda g, dim, index: g.gather(dim, index))
 
 
 # -- by mask ---------------------------------------------------------------------------------------
-def _need_mask(mask: np.ndarray) -> None:
+def _need_mask(mask: np.ndarray, case: str = "") -> None:
     if mask.dtype != np.bool_:
-        refuse("op/mask-dtype", dtype=mask.dtype)
+        refuse("op/mask-dtype", case=case, dtype=mask.dtype)
 
 
 def fitting(value: Any, dtype: np.dtype) -> Any:
@@ -277,7 +253,7 @@ for filling in (masked_fill_tensor, masked_fill_tensor_):
 )
 def masked_select(x: Tensor, mask: Mask) -> Any:
     """The elements where the mask is True, in a row."""
-    _need_mask(mask)
+    _need_mask(mask, "masked_select")
     shape = np.broadcast_shapes(x.shape, mask.shape)
     return np.broadcast_to(x, shape)[np.broadcast_to(mask, shape)]
 
@@ -298,9 +274,13 @@ masked_select.wrt(
 def masked_scatter(x: Tensor, mask: Mask, y: Tensor) -> Any:
     """``x`` with the places where the mask is True taken by the elements of ``y``, in a row."""
     need_one_dtype("masked_scatter", x, y)
+    _need_mask(mask, "masked_scatter")
     out = np.array(np.broadcast_to(x, np.broadcast_shapes(x.shape, mask.shape)))
     where = np.broadcast_to(mask, out.shape)
-    out[where] = y.reshape(-1)[: np.count_nonzero(where)]
+    count = np.count_nonzero(where)
+    if y.size < count:
+        raise RuntimeError("Number of elements of source < number of ones in mask")
+    out[where] = y.reshape(-1)[:count]
     return out
 
 

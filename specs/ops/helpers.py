@@ -141,12 +141,12 @@ def error_function(x: np.ndarray) -> np.ndarray:
 def need_targets(x: np.ndarray, index: np.ndarray, y: np.ndarray, axis: int) -> None:
     """Refuse an index that does not fit what it scatters, or leads out of where."""
     line, lined, given = map(np.atleast_1d, (x, index, y))
-    if lined.ndim != line.ndim or any(
-        n > given.shape[d] or (d != axis and n > line.shape[d]) for d, n in enumerate(lined.shape)
-    ):
-        case = "scatter_add" if lined.ndim == line.ndim else "scatter_rank"
-        shapes = {"index": list(index.shape), "x": list(x.shape), "y": list(y.shape)}
-        refuse("op/index-add-shape", case=case, dim=axis, **shapes)
+    shapes = {"index": list(index.shape), "x": list(x.shape), "y": list(y.shape)}
+    for other, case in ((line, "scatter_rank"), (given, "scatter_rank_of_source")):
+        if lined.ndim != other.ndim:
+            refuse("op/index-add-shape", case=case, dim=axis, **shapes)
+    if any(n > given.shape[d] or (d != axis and n > line.shape[d]) for d, n in enumerate(lined.shape)):
+        refuse("op/index-add-shape", case="scatter_add", dim=axis, **shapes)
     wrong = (lined < 0) | (lined >= line.shape[axis])
     if wrong.any():
         refuse("op/gather-range", index=lined[wrong][0], dim=axis, size=line.shape[axis])

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from specs.dtype_names import scalar_type
 from specs.errors import need_kernel
 from specs.kind import Bool, Dim, Tensor
 from specs.op import op
-from specs.ops.helpers import need_one_dtype
+from specs.ops.helpers import axis_of, need_one_dtype
 
 _FACTS: dict[str, Any] = {
     "internal": True,
@@ -149,11 +150,9 @@ def _is_vector(x: np.ndarray, y: np.ndarray) -> bool:
 def _need_system(name: str, x: np.ndarray, y: np.ndarray, left: bool, **takes: Any) -> None:
     need_square(name, x, **takes)
     if x.dtype != y.dtype:
-        words = {"float32": "Float", "float64": "Double", "complex64": "ComplexFloat"}
-        one, other = (words.get(str(d), "ComplexDouble") for d in (x.dtype, y.dtype))
         raise RuntimeError(
-            f"{name}: Expected A and B to have the same dtype, but found A of type {one} and B of "
-            f"type {other} instead"
+            f"{name}: Expected A and B to have the same dtype, but found A of type {scalar_type(x)} and B "
+            f"of type {scalar_type(y)} instead"
         )
     side = y.shape[-1] if _is_vector(x, y) else y.shape[-2 if left else -1]
     if side != x.shape[-1]:
@@ -298,13 +297,16 @@ _linalg_cholesky.wrt(x=_cholesky_backward)
 )
 def _linalg_cross(x: Tensor, y: Tensor, *, dim: Dim = -1) -> Any:
     """The cross product of vectors of three elements along a dimension."""
-    need_one_dtype("cross", x, y, "read")
-    shape = np.broadcast_shapes(x.shape, y.shape)
-    x, y = np.broadcast_to(x, shape), np.broadcast_to(y, shape)
-    if shape[dim] != 3:
+    if x.ndim != y.ndim:
+        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
+    axis_of(dim, x.ndim)
+    if x.shape[dim] != 3 or y.shape[dim] != 3:
         raise RuntimeError(
             f"linalg.cross: inputs dimension {dim} must have length 3. Got {x.shape[dim]} and {y.shape[dim]}"
         )
+    need_one_dtype("cross", x, y, "read")
+    shape = np.broadcast_shapes(x.shape, y.shape)
+    x, y = np.broadcast_to(x, shape), np.broadcast_to(y, shape)
     return np.ascontiguousarray(np.cross(x, y, axis=dim))
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from specs.active_rules import by
 from specs.demands import one_dtype
+from specs.dtype_names import scalar_type
 from specs.errors import need_kernel, refuse
 from specs.kind import Reduction, Scalar, Tensor
 from specs.op import op
@@ -82,9 +83,7 @@ _BCE: dict[str, Any] = {
 
 def _bce_of_each(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     if x.dtype != y.dtype:
-        words = {"int64": "Long", "float32": "Float", "float64": "Double", "bool": "Bool", "int32": "Int"}
-        got, want = (words.get(str(d), str(d)) for d in (y.dtype, x.dtype))
-        raise RuntimeError(f"Found dtype {got} but expected {want}")
+        raise RuntimeError(f"Found dtype {scalar_type(y)} but expected {scalar_type(x)}")
     need_kernel("binary_cross_entropy", x, "biuc")
     if x.size and not (x.min() >= 0 and x.max() <= 1):
         raise RuntimeError("all elements of input should be between 0 and 1")

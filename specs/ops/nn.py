@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from specs.demands import one_dtype
+from specs.dtype_names import scalar_type
 from specs.errors import unspecified_unless
 from specs.kind import Bool, Count, Indices, IntList, OptPosition, Tensor
 from specs.op import op
@@ -240,11 +241,9 @@ def _embedding(
     ``by_frequency``, the mean of those of its uses.
     """
     if index.dtype.kind != "i":
-        words = {"f4": "Float", "f8": "Double", "b1": "Bool"}
-        got = words.get(index.dtype.str[1:], str(index.dtype))
         raise RuntimeError(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; "
-            f"but got torch.{got}Tensor instead (while checking arguments for embedding)"
+            f"but got torch.{scalar_type(index)}Tensor instead (while checking arguments for embedding)"
         )
     wrong = (index < 0) | (index >= len(weight))
     if wrong.any():

@@ -16,6 +16,7 @@ from specs.kind import Bool, Dim, Dims, IntList, Offset, OptDims, OptNumber, Sca
 from specs.op import composite, op
 from specs.ops.complex import conj
 from specs.ops.helpers import axes_of, axis_of, minus, reduced
+from specs.ops.slice import plane_of
 
 
 def restored(g: Any, x_shape: Any, dim: Any, keepdim: bool) -> Any:
@@ -310,11 +311,12 @@ _rolled.wrt(x=lambda g, shifts, dims: g._rolled(tuple(-n for n in shifts), dims)
 @op(internal=True, node="DiagEmbedBackward0", dtypes="keep")
 def diag_embed(x: Tensor, offset: Offset = 0, dim1: Dim = -2, dim2: Dim = -1) -> Any:
     """Matrices with the last dimension on a diagonal and zeros elsewhere."""
+    plane = plane_of(x.ndim + 1, dim1, dim2)
     size = x.shape[-1] + abs(offset)
     out = np.zeros((*x.shape[:-1], size, size), x.dtype)
     at = np.arange(x.shape[-1])
     out[..., at + max(-offset, 0), at + max(offset, 0)] = x
-    return np.ascontiguousarray(np.moveaxis(out, (-2, -1), (dim1, dim2)))
+    return np.ascontiguousarray(np.moveaxis(out, (-2, -1), plane))
 
 
 diag_embed.wrt(x=lambda g, offset, dim1, dim2: g.diagonal(offset, dim1, dim2))

@@ -25,21 +25,20 @@ from specs.kind import (
 )
 from specs.op import op
 from specs.ops.helpers import axis_of
+from specs.ops.index_demands import need_fillable, need_long, need_places, need_puttable
+from specs.ops.slice import plane_of, selected, start_within
 
 _FACTS: dict[str, Any] = {"internal": True, "dtypes": "keep", "complex": True, "exact": False}
-
-
-def _need_places(name: str, places: np.ndarray, size: int) -> None:
-    wrong = (places < -size) | (places >= size)
-    if wrong.any():
-        refuse("op/index-range", case=name, index=places[wrong][0], dim=0, size=size)
 
 
 # -- elements by their place in the flattened tensor -----------------------------------------------
 @op(node="TakeBackward0", **_FACTS)
 def take(x: Tensor, index: Indices) -> Any:
     """The elements at places of the flattened tensor."""
-    _need_places("take", index, x.size)
+    need_long("take", index)
+    if index.size and not x.size:
+        raise IndexError("take(): tried to take from an empty tensor")
+    need_places("take", index, x.size)
     return np.asarray(x.reshape(-1)[index])
 
 
@@ -49,9 +48,7 @@ take.wrt(x=lambda g, x, index: x.new_zeros(x.shape).put(index, g, True))
 @op(node="PutBackward0", inplace=True, memory="alone", **_FACTS)
 def put(x: Tensor, index: Indices, source: Tensor, accumulate: Bool = False) -> Any:
     """``x`` with elements put, or added, at places of the flattened tensor."""
-    _need_places("take", index, x.size)
-    if source.dtype != x.dtype:
-        raise RuntimeError("put_(): self and source expected to have the same dtype")
+    need_puttable(x, index, source)
     out = np.array(x, order="C")
     flat, places, values = out.reshape(-1), index.reshape(-1), source.reshape(-1)
     if accumulate:
@@ -92,7 +89,12 @@ def slice_scatter(
     step: Stride = 1,
 ) -> Any:  # fmt: skip
     """``x`` with another tensor in a slice's place."""
-    at = (*(slice(None),) * axis_of(dim, x.ndim), slice(start, end, step))
+    if not x.ndim:
+        refuse("op/scalar-has-no-items", name="slice")
+    axis = axis_of(dim, x.ndim)
+    if step < 1:
+        raise RuntimeError("slice step must be positive")
+    at = (*(slice(None),) * axis, slice(start, end, step))
     return _replaced(x, source, at, "slice")
 
 
@@ -107,7 +109,7 @@ slice_scatter.wrt(
 @op(node="SelectScatterBackward0", torch_names={"source": "src"}, complex_history=False, **_FACTS)
 def select_scatter(x: Tensor, source: Tensor, dim: Dim, index: Position) -> Any:
     """``x`` with another tensor in a slice's place, one index along a dimension."""
-    return _replaced(x, source, lambda out: np.moveaxis(out, dim, 0)[index, ...], "slice")
+    return _replaced(x, source, selected(x, dim, index), "slice")
 
 
 select_scatter.wrt(
@@ -119,9 +121,10 @@ select_scatter.wrt(
 @op(node="DiagonalScatterBackward0", torch_names={"source": "src"}, **_FACTS)
 def diagonal_scatter(x: Tensor, source: Tensor, offset: Offset = 0, dim1: Dim = 0, dim2: Dim = 1) -> Any:
     """``x`` with another tensor in its diagonal's place."""
+    plane = plane_of(x.ndim, dim1, dim2)
 
     def diagonal(out: np.ndarray) -> np.ndarray:
-        part = np.diagonal(out, offset, dim1, dim2)
+        part = np.diagonal(out, offset, *plane)
         part.flags.writeable = True
         return part
 
@@ -139,6 +142,7 @@ diagonal_scatter.wrt(
 @op(node="IndexFillBackward1", inplace=True, batched_write="index_fill_", on_cpu=("value",), **_FACTS)
 def _index_fill_tensor(x: Tensor, index: Vector, value: Tensor, *, dim: Dim) -> Any:
     """``x`` with a tensor's only element in the slices that ``index`` names."""
+    need_fillable(x, dim, index)
     out = x.copy()
     at = (*(slice(None),) * axis_of(dim, x.ndim), index)
     out[at] = value
@@ -159,6 +163,12 @@ def rot90(x: Tensor, k: Count = 1, dims: Dims = (0, 1)) -> Any:
         raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
     if x.ndim < 2:
         raise RuntimeError(f"expected total dims >= 2, but got total dims = {x.ndim}")
+    if len({d % x.ndim for d in dims}) < 2:
+        raise RuntimeError(
+            f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
+        )
+    for d in dims:
+        axis_of(d, x.ndim)
     turned = np.rot90(x, k, dims)
     if k % 2 == 0:
         return turned.copy(order="C")
@@ -181,8 +191,8 @@ _channel_shuffle.wrt(x=lambda g, x_shape, groups: g._channel_shuffle(groups=x_sh
 @op(node="NarrowCopyBackward0", **_FACTS)
 def narrow_copy(x: Tensor, dim: Dim, start: Position, length: Count) -> Any:
     """A copy of consecutive slices."""
-    axis = axis_of(dim, x.ndim)
-    return x[(*(slice(None),) * axis, slice(start, start + length))].copy()
+    first = start_within(x, dim, start, length)
+    return x[(*(slice(None),) * axis_of(dim, x.ndim), slice(first, first + length))].copy()
 
 
 narrow_copy.wrt(

@@ -222,9 +222,19 @@ _affine_grid.wrt(x=_affine_backward)
 
 
 # -- channels and pixels -----------------------------------------------------------------------------
+def _need_image(name: str, x: np.ndarray, factor: str, by: int) -> None:
+    if x.ndim < 3:
+        raise RuntimeError(
+            f"{name} expects input to have at least 3 dimensions, but got input with {x.ndim} dimension(s)"
+        )
+    if by < 1:
+        raise RuntimeError(f"{name} expects a positive {factor}, but got {by}")
+
+
 @op(internal=True, dtypes="keep", node="PixelShuffleBackward0", complex=True)
 def _pixel_shuffle(x: Tensor, upscale_factor: Count) -> Any:
     """Channels rearranged into a larger image."""
+    _need_image("pixel_shuffle", x, "upscale_factor", upscale_factor)
     r, (channels, height, width) = upscale_factor, x.shape[-3:]
     if channels % (r * r):
         raise RuntimeError(
@@ -238,6 +248,7 @@ def _pixel_shuffle(x: Tensor, upscale_factor: Count) -> Any:
 @op(internal=True, dtypes="keep", node="PixelUnshuffleBackward0", complex=True)
 def _pixel_unshuffle(x: Tensor, downscale_factor: Count) -> Any:
     """An image rearranged into channels."""
+    _need_image("pixel_unshuffle", x, "downscale_factor", downscale_factor)
     r, (channels, height, width) = downscale_factor, x.shape[-3:]
     for name, size in (("height", height), ("width", width)):
         if size % r:

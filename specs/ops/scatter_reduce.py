@@ -6,42 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from specs.errors import refuse
+from specs.dtype_names import scalar_type
 from specs.kind import Bool, Dim, Indices, Reduction, Tensor
 from specs.op import op
-from specs.ops.helpers import along, grid_index
+from specs.ops.helpers import along, grid_index, need_targets
+from specs.ops.index_demands import need_scatterable, need_slices
 
 _UFUNCS: dict[str, Any] = {
     "sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum,
 }  # fmt: skip
 _LACKS = {"sum": "", "prod": "", "mean": "b", "amax": "c", "amin": "c"}
 """The kinds of dtypes that a reduction has no kernel for, in numpy's letters."""
-_KINDS = {"bool": "Bool", "complex64": "ComplexFloat", "complex128": "ComplexDouble"}
 
 
 def _need_operands(x: np.ndarray, index: np.ndarray, src: np.ndarray, reduce: str) -> None:
     if reduce not in _UFUNCS:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
-    if index.size and index.dtype.kind != "i":
-        refuse("op/index-dtype", name="scatter", dtype=index.dtype)
-    if x.dtype != src.dtype:
-        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
-
-
-def _need_places(x: np.ndarray, axis: int, index: np.ndarray, src: np.ndarray) -> None:
-    """Refuse indices of a wrong shape, or out of range."""
-    line, lined, given = map(np.atleast_1d, (x, index, src))
-    shapes = {"index": list(index.shape), "x": list(x.shape), "y": list(src.shape)}
-    if lined.ndim != line.ndim:
-        refuse("op/index-add-shape", case="scatter_rank", dim=axis, **shapes)
-    if lined.ndim != given.ndim:
-        raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
-    for at, n in enumerate(lined.shape):
-        if n > given.shape[at] or (at != axis and n > line.shape[at]):
-            refuse("op/index-add-shape", case="scatter_add", dim=axis, **shapes)
-    wrong = (lined < 0) | (lined >= line.shape[axis])
-    if wrong.any():
-        refuse("op/gather-range", index=lined[wrong][0], dim=axis, size=line.shape[axis])
+    need_scatterable(x, index, src)
 
 
 def _identity(reduce: str, dtype: np.dtype) -> Any:
@@ -69,10 +50,10 @@ def scatter_reduce(
     _need_operands(x, index, src, reduce)
     if not index.size:
         return out
-    _need_places(x, axis, index, src)
+    need_targets(x, index, src, axis)
     if x.dtype.kind in _LACKS[reduce]:
         kernel = f"scatter_gather_tensor_cpu_reduce_{reduce}"
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{_KINDS[x.dtype.name]}'")
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_type(x)}'")
     lined, given = np.atleast_1d(index), np.atleast_1d(src)
     places = grid_index(lined, axis)
     if not include_self:
@@ -173,12 +154,7 @@ def index_reduce(
         raise RuntimeError(
             f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}."
         )
-    count = src.shape[dim] if src.ndim else 1
-    if index.size != count:
-        raise RuntimeError(
-            f"index_reduce_(): Number of indices ({index.size}) should be equal to source.size(dim): "
-            f"({count}), for dim: {dim}"
-        )
+    need_slices("index_reduce_", x, dim, index, src)
     if index.size and not 0 <= index.min() <= index.max() < np.atleast_1d(x).shape[dim]:
         raise IndexError("index out of range in self")
     shape = [1] * src.ndim

@@ -27,16 +27,44 @@ def _at(dim: int, *picked: Any) -> tuple[Any, ...]:
     return (*(slice(None),) * dim, *picked, ...)
 
 
-@op(node="SelectBackward0", view=True, dtypes="keep", complex=True)
-def select(x: Tensor, dim: Dim, index: Position) -> Any:
-    """One position along a dimension, which goes away."""
+def selected(x: Any, dim: int, index: int) -> tuple[Any, ...]:
+    """Numpy's index of one position along a dimension, or a refusal."""
     if not x.ndim:
         refuse("op/scalar-has-no-items", name="select")
     axis = axis_of(dim, x.ndim)
     size = x.shape[axis]
     if not -size <= index < size:
         refuse("op/index-range", case="select", index=index, dim=axis, size=size, shape=list(x.shape))
-    return x[_at(axis, index)]
+    return _at(axis, index)
+
+
+def start_within(x: Any, dim: int, start: int, length: int) -> int:
+    """The first position of a range along a dimension, or a refusal."""
+    if not x.ndim:
+        refuse("op/scalar-has-no-pieces", name="narrow")
+    if length < 0:
+        refuse("op/narrow-length", case="negative", start=start, length=length, size="any")
+    size = x.shape[axis_of(dim, x.ndim)]
+    if not -size <= start <= size:
+        refuse("op/index-range", case="narrow", index=start, dim=dim, size=size)
+    first = start + size if start < 0 else start
+    if first + length > size:
+        refuse("op/narrow-length", start=first, length=length, size=size)
+    return first
+
+
+def plane_of(ndim: int, dim1: int, dim2: int) -> tuple[int, int]:
+    """Two different dimensions counted from the front, or a refusal."""
+    first, second = axis_of(dim1, ndim), axis_of(dim2, ndim)
+    if first == second:
+        refuse("op/diagonal-dims", dim1=dim1, dim2=dim2)
+    return first, second
+
+
+@op(node="SelectBackward0", view=True, dtypes="keep", complex=True)
+def select(x: Tensor, dim: Dim, index: Position) -> Any:
+    """One position along a dimension, which goes away."""
+    return x[selected(x, dim, index)]
 
 
 select.wrt(x=lambda g, x_shape, dim, index: g.select_backward(x_shape, dim, index))
@@ -101,25 +129,14 @@ slice_backward.wrt(x=lambda g, dim, start, end, step: g.slice(dim, start, end, s
 @composite(complex=True, aliases="maybe")
 def narrow(x: Tensor, dim: Dim, start: Position, length: Length) -> Any:
     """A range of positions along a dimension, which must lie inside it."""
-    if not x.ndim:
-        refuse("op/scalar-has-no-pieces", name="narrow")
-    if length < 0:
-        refuse("op/narrow-length", case="negative", start=start, length=length, size="any")
-    size = x.shape[axis_of(dim, x.ndim)]
-    if not -size <= start <= size:
-        refuse("op/index-range", case="narrow", index=start, dim=dim, size=size)
-    first = start + size if start < 0 else start
-    if first + length > size:
-        refuse("op/narrow-length", start=first, length=length, size=size)
+    first = start_within(x, dim, start, length)
     return x.slice(dim, first, first + length, 1)
 
 
 @op(node="DiagonalBackward0", view=True, dtypes="keep", complex=True)
 def diagonal(x: Tensor, offset: Offset = 0, dim1: Dim = 0, dim2: Dim = 1) -> Any:
     """The diagonal of two dimensions, as the last dimension."""
-    first, second = axis_of(dim1, x.ndim), axis_of(dim2, x.ndim)
-    if first == second:
-        refuse("op/diagonal-dims", dim1=dim1, dim2=dim2)
+    first, second = plane_of(x.ndim, dim1, dim2)
     out = x.diagonal(offset, first, second)
     if not out.shape[-1]:  # the window stays where it was, numpy's moves
         out = window(x, out.shape, strides_of(out))
@@ -238,6 +255,8 @@ def unfold(x: Tensor, dimension: Dim, size: Length, step: Stride) -> Any:
     """All windows of ``size`` along a dimension, as a new last one; they overlap if ``step`` is smaller."""
     axis = axis_of(dimension, x.ndim)
     whole, stride = (x.shape[axis], strides_of(x)[axis]) if x.ndim else (1, 1)
+    if size < 0:
+        raise RuntimeError(f"size is {size} but must be >= 0")
     if size > whole:
         raise RuntimeError(f"maximum size for tensor at dimension {axis} is {whole} but size is {size}")
     if step < 1:

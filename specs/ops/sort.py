@@ -15,6 +15,7 @@ from specs.errors import need_fit, need_kernel, refuse
 from specs.kind import Bool, Dim, Indices, Number, Offset, Tensor, Vector
 from specs.op import Op, op
 from specs.ops.helpers import along, grid_index, need_targets
+from specs.ops.index_demands import need_copyable, need_fillable, need_scatterable
 
 
 # -- along a dimension -----------------------------------------------------------------------------
@@ -114,15 +115,14 @@ for whole in (_max_all, _min_all, _median_all, _nanmedian_all):
 
 
 # -- by position -----------------------------------------------------------------------------------
-def _scattered(x: np.ndarray, dim: int, index: np.ndarray, value: Any) -> np.ndarray:
+def _scattered(x: np.ndarray, dim: int, index: np.ndarray, src: np.ndarray) -> np.ndarray:
     out = x.copy()
     line, axis = along(out, dim)
+    need_scatterable(x, index, src)
     if index.size:
         lined = np.atleast_1d(index)
-        need_targets(x, index, value if isinstance(value, np.ndarray) else index, axis)
-        if isinstance(value, np.ndarray):
-            value = np.atleast_1d(value)[tuple(slice(n) for n in lined.shape)]
-        line[grid_index(lined, axis)] = value
+        need_targets(x, index, src, axis)
+        line[grid_index(lined, axis)] = np.atleast_1d(src)[tuple(slice(n) for n in lined.shape)]
     return line.reshape(x.shape)
 
 
@@ -140,7 +140,8 @@ scatter_tensor.wrt(
 @op(internal=True, inplace=True, name="scatter", node="ScatterBackward1", dtypes="keep", memory="alone")
 def scatter_number(x: Tensor, dim: Dim, index: Indices, value: Number) -> Any:
     """``x`` with a number put wherever an index says."""
-    return _scattered(x, dim, index, value)
+    need_fit(value, x.dtype)
+    return _scattered(x, dim, index, np.broadcast_to(np.asarray(value).astype(x.dtype), index.shape))
 
 
 scatter_number.wrt(x=lambda g, dim, index: g.scatter(dim, index, 0))
@@ -157,15 +158,13 @@ scatter_number.wrt(x=lambda g, dim, index: g.scatter(dim, index, 0))
 def index_fill(x: Tensor, dim: Dim, index: Vector, value: Number) -> Any:
     """``x`` with a number in the slices that ``index`` names."""
     if isinstance(value, complex) and x.dtype.kind != "c":
-        refuse("op/value-overflow", value=value, dtype=x.dtype)  # NB: also if it is real after all
+        # NB: also if it is real after all
+        refuse("op/value-overflow", value=value, dtype=x.dtype, case="index_fill")
     need_fit(value, x.dtype)
+    need_fillable(x, dim, index)
     out = x.copy()
     line, axis = along(out, dim)
-    flat, size = index.reshape(-1), line.shape[axis]
-    wrong = (flat < -size) | (flat >= size)
-    if wrong.any():
-        refuse("op/index-range", index=flat[wrong][0], dim=0, size=size)
-    line[(*(slice(None),) * axis, flat)] = np.asarray(value).astype(x.dtype)
+    line[(*(slice(None),) * axis, index.reshape(-1))] = np.asarray(value).astype(x.dtype)
     return line.reshape(x.shape)
 
 
@@ -175,11 +174,9 @@ index_fill.wrt(x=lambda g, dim, index: g.index_fill(dim, index, 0))
 @op(internal=True, inplace=True, node="IndexCopyBackward0", dtypes="keep", memory="alone")
 def index_copy(x: Tensor, dim: Dim, index: Vector, source: Tensor) -> Any:
     """``x`` with the slices that ``index`` names taken from ``source``."""
+    need_copyable(x, dim, index, source)
     out = x.copy()
     line, axis = along(out, dim)
-    wrong = (index < 0) | (index >= line.shape[axis])
-    if wrong.any():
-        refuse("op/index-range", index=index[wrong][0], dim=axis, size=line.shape[axis])
     line[(*(slice(None),) * axis, index.reshape(-1))] = np.atleast_1d(source)
     return line.reshape(x.shape)
 
