@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +18,8 @@ from reference_impl.namespace import composite
 from reference_impl.namespace.install import FUNCTIONS
 from reference_impl.namespace.random import rand
 from specs.dtype_names import SCALARS
-from specs.errors import need_kernel
+from specs.errors import LARGEST_NUMBERS, need_kernel
+from specs.ops.helpers import axis_of
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -54,6 +56,8 @@ _hardtanh = _activation("hardtanh", 2)
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     """``x`` held between two numbers."""
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
     if input.dtype is dtypes.bool_:
         refuse_by("op/bool-arithmetic", name="hardtanh")
     if input.dtype is dtypes.uint8 and min(min_val, max_val) < 0:
@@ -132,6 +136,8 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """The continuously differentiable exponential linear unit."""
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     if inplace:
         return input._celu_write_(alpha=alpha, scale=1.0, inner=1 / alpha)
     return input._celu(alpha=alpha)
@@ -157,6 +163,12 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
 
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """``x`` moved towards zero."""
+    if lambd < 0:
+        most = LARGEST_NUMBERS.get(input.dtype.name, sys.float_info.max)
+        raise RuntimeError(
+            f"lambda must be in range [0, {most:g}] for input dtype {SCALARS[input.dtype.name]}, but found "
+            f"{lambd:g}"
+        )
     return input._softshrink(lambd=lambd)
 
 
@@ -182,6 +194,9 @@ def tanhshrink(input: Tensor) -> Tensor:
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """The first half along a dimension times the sigmoid of the second."""
+    if not input.ndim:
+        raise RuntimeError("glu does not support scalars because halving size must be even")
+    axis_of(dim, input.ndim)
     if input.shape[dim] % 2:
         raise RuntimeError(
             f"Halving dimension must be even, but dimension {dim % input.ndim} is size {input.shape[dim]}"
@@ -191,14 +206,20 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """``x`` where it is positive, else a learned multiple of it, one for all or one for each channel."""
+    if input.dtype != weight.dtype:
+        got = " and ".join(SCALARS[each.dtype.name] for each in (input, weight))
+        raise RuntimeError(f"prelu: Type promoting not supported. Got {got}")
+    if not input.ndim and weight.numel() != 1:
+        raise RuntimeError("Not allow zero-dim input tensor.")
     if weight.numel() != 1 and input.ndim and weight.numel() != (input.shape[1] if input.ndim > 1 else 1):
         raise RuntimeError(
             f"Mismatch of parameter numbers and input channel size. Found parameter numbers = "
             f"{weight.numel()} and channel size = {input.shape[1] if input.ndim > 1 else 1}."
         )
-    if input.dtype != weight.dtype:
-        got = " and ".join(SCALARS[each.dtype.name] for each in (input, weight))
-        raise RuntimeError(f"prelu: Type promoting not supported. Got {got}")
+    if weight.ndim > 1:
+        raise RuntimeError(
+            f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}"
+        )
     if input.ndim > 1:
         weight = weight.reshape((1, -1, *(1,) * (input.ndim - 2)))
     return input._prelu(weight)
@@ -213,6 +234,8 @@ def rrelu(
 ) -> Tensor:
     """A leaky ReLU whose slope is drawn for each element in training."""
     _out_of_place("rrelu", inplace)
+    if lower > upper:
+        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     need_kernel("leaky_relu", array_of(input), "biuc")
     if not training:
         return leaky_relu(input, (lower + upper) / 2)

@@ -10,11 +10,13 @@ from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap_beside
 from reference_impl.namespace import random
 from reference_impl.nn.module import Module
-from reference_impl.nn.window_functions import for_each, need_image, positions, wanted_sizes
+from reference_impl.nn.window_demands import need_adaptable, need_image
+from reference_impl.nn.window_functions import for_each, positions, wanted_sizes
 
 
 def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """The maximum of as many windows as asked for, over three dimensions."""
+    need_adaptable(input, output_size)
     need_image(input, 3)
     places = []
     for size, count in zip(tuple(input.shape)[-3:], wanted_sizes(input, output_size, 3), strict=True):

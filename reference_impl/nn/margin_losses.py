@@ -16,11 +16,19 @@ from specs.dtype_names import SCALARS
 from specs.errors import need_kernel
 
 
+def known_reduction(size_average: Old, reduce: Old, reduction: str) -> str:
+    """Return the reduction that all three arguments ask for, if it is one."""
+    chosen = chosen_reduction(size_average, reduce, reduction)
+    if chosen not in ("none", "mean", "sum"):
+        raise ValueError(f"{chosen} is not a valid value for reduction")
+    return chosen
+
+
 def soft_margin_loss(
     input: Tensor, target: Tensor, size_average: Old = None, reduce: Old = None, reduction: str = "mean"
 ) -> Tensor:
     """``log(1 + exp(-target * input))``."""
-    reduction = chosen_reduction(size_average, reduce, reduction)
+    reduction = known_reduction(size_average, reduce, reduction)
     if target.requires_grad and STATE.enabled:
         refuse_by("nn/class-weights-are-constant", function="soft_margin_loss", argument="target")
     if input.dtype is target.dtype is dtypes.bool_:
@@ -43,19 +51,31 @@ def multi_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """The mean over the classes of ``max(0, margin - x[target] + x) ** p``."""
-    reduction = chosen_reduction(size_average, reduce, reduction)
+    reduction = known_reduction(size_average, reduce, reduction)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
     count = input.shape[0] if input.ndim > 1 else 1
+    if input.ndim > 2:
+        raise RuntimeError(
+            "Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
+            f"{list(input.shape)}"
+        )
     if target.numel() != count:
         raise RuntimeError(
             "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples "
-            f"(batch size). Expected target size [{count}]"
+            f"(batch size). Expected target size [{count}], but got {list(target.shape)}. Input has shape "
+            f"{list(input.shape)}."
         )
+    if target.dtype is not dtypes.int64:
+        raise RuntimeError(f"expected scalar type Long but found {SCALARS[target.dtype.name]}")
     if weight is None:
         weight = input.detach().new_ones((input.shape[-1],))
     elif weight.ndim != 1:
         raise ValueError("weight must be one-dimensional")
+    elif weight.numel() != input.shape[-1]:
+        raise RuntimeError(
+            f"inconsistent weight size, expected {input.shape[-1]} but got {list(weight.shape)}"
+        )
     return input._multi_margin(target, weight, p=p, margin=margin, reduction=reduction)
 
 
@@ -63,7 +83,7 @@ def multilabel_margin_loss(
     input: Tensor, target: Tensor, size_average: Old = None, reduce: Old = None, reduction: str = "mean"
 ) -> Tensor:
     """The shortfalls of the classes before the first -1 of a row against all other classes."""
-    reduction = chosen_reduction(size_average, reduce, reduction)
+    reduction = known_reduction(size_average, reduce, reduction)
     return input._multilabel_margin(target, input._multilabel_targets(target), reduction=reduction)
 
 
@@ -99,7 +119,7 @@ def ctc_loss(
     zero_infinity: bool = False,
 ) -> Tensor:
     """Minus the log-probability of target sequences, of ``(T, N, C)`` or ``(T, C)`` log-probabilities."""
-    reduction = chosen_reduction(None, None, reduction)
+    reduction = known_reduction(None, None, reduction)
     batched = log_probs.ndim == 3
     logs = log_probs if batched else log_probs.unsqueeze(1)
     lengths, counts = _lengths(input_lengths), _lengths(target_lengths)

@@ -217,6 +217,8 @@ def group_norm(
     eps: float = 1e-5,
 ) -> Tensor:
     """Normalise groups of each sample's channels."""
+    if input.ndim < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
     need_kernel("GroupNormKernelImpl", array_of(input), "biuc")
     channels = input.shape[1]
     if channels % num_groups:

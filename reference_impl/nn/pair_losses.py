@@ -145,13 +145,26 @@ def poisson_nll_loss(
     return reduce_losses(losses, reduction)
 
 
+def _beside(var: Tensor, input: Tensor) -> Tensor:
+    """The variances of each element, or one for those along a single dimension."""
+    own, whole = tuple(var.shape), tuple(input.shape)
+    if own != whole and own == whole[:-1]:
+        return var.unsqueeze(-1)
+    others = [n for m, n in zip(whole, own, strict=False) if m != n]
+    if own != whole and (len(own) != len(whole) or sum(others) != 1):
+        raise ValueError("var is of incorrect size")
+    return var
+
+
 def gaussian_nll_loss(
     input: Tensor, target: Tensor, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:
     """Negative log-likelihood of a normal distribution; small variances are held at ``eps``."""
-    held = input.new_full((), var) if not isinstance(var, Tensor) else var.clone()
+    held = input.new_full((), var) if not isinstance(var, Tensor) else _beside(var, input).clone()
     if bool(held.detach().lt(0).any()):
         raise ValueError("var has negative entry/entries")
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not valid")
     with no_grad():
         held.clamp_(min=eps)
     losses = held.log().add(input.sub(target).pow(2).div(held)).mul(0.5)

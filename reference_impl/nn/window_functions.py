@@ -12,6 +12,15 @@ from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap_beside
 from reference_impl.namespace.formats import keeping_format
+from reference_impl.nn.window_demands import (
+    need_adaptable,
+    need_each,
+    need_image,
+    need_line,
+    need_line_settings,
+    need_settings,
+    need_windows,
+)
 from specs.errors import need_kernel
 from specs.ops.windows import windows
 
@@ -21,33 +30,6 @@ def for_each(value: Any, ndim: int) -> tuple[int, ...]:
     if isinstance(value, int):
         return (value,) * ndim
     return tuple(value) * ndim if len(value) == 1 else tuple(value)
-
-
-def need_image(x: Tensor, dims: int) -> None:
-    """Refuse what has neither so many dimensions after its channels, nor a batch of them."""
-    if x.ndim not in (dims + 1, dims + 2):
-        raise RuntimeError(f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input")
-
-
-def _need_windows(x: Tensor, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil: bool) -> None:
-    """Refuse windows that do not fit into the input."""
-    dims = len(kernel)
-    sizes, counts = tuple(x.shape)[-dims:], []
-    for size, k, s, p, d in zip(sizes, kernel, stride, padding, dilation, strict=True):
-        reach = size + 2 * p - d * (k - 1) - 1
-        counts.append((-(-reach // s) if ceil else reach // s) + 1)
-    if min(counts) < 1:
-        channels = x.shape[-dims - 1]
-        given, made = ("x".join(map(str, (channels, *each))) for each in (sizes, counts))
-        raise RuntimeError(
-            f"Given input size: ({given}). Calculated output size: ({made}). Output size is too small"
-        )
-
-
-def _need_each(name: str, dims: int, *settings: tuple[int, ...]) -> None:
-    """Refuse settings of another number of dimensions."""
-    if any(len(each) != dims for each in settings):
-        raise RuntimeError(f"{name}: kernel_size must either be a single int, or a tuple of {dims} ints")
 
 
 def _batched(name: str, x: Tensor, dims: int, function: Callable[[Tensor], Any]) -> Any:
@@ -96,17 +78,11 @@ def _max_pool(dims: int) -> Callable[..., Any]:
         kernel = for_each(kernel_size, dims)
         strides = kernel if stride is None or stride == [] else for_each(stride, dims)
         pads, dilations = for_each(padding, dims), for_each(dilation, dims)
-        _need_each(name, dims, kernel, strides, pads)
-        if min(pads) < 0 or min(dilations) <= 0:
-            raise RuntimeError(
-                f"{name}() takes padding that is not negative and dilation greater than zero, but got "
-                f"{pads[0]} and {dilations[0]}"
-            )
-        if any(p > k // 2 for p, k in zip(pads, kernel, strict=True)):
-            raise RuntimeError(
-                f"pad should be at most half of effective kernel size, but got pad={pads[0]}, "
-                f"kernel_size={kernel[0]} and dilation={dilations[0]}"
-            )
+        need_each(name, dims, kernel, strides, pads)
+        if dims == 1:
+            need_line_settings(input, kernel[0], strides[0], pads[0], dilations[0], ceil_mode)
+        else:
+            need_settings(kernel, strides, pads, dilations)
 
         def pooled(x: Tensor) -> Any:
             if dims == 1:
@@ -118,7 +94,7 @@ def _max_pool(dims: int) -> Callable[..., Any]:
             need_image(x, len(settings[0]))
             sizes = tuple(x.shape)[x.ndim - len(settings[0]) :]
             k, s, p, a = settings
-            _need_windows(x, k, s, p, a, ceil_mode)
+            need_windows(x, k, s, p, a, ceil_mode)
             places = [windows(n, k[d], s[d], p[d], a[d], int(ceil_mode)) for d, n in enumerate(sizes)]
             if dims == 1 and not return_indices and not (STATE.enabled and x.requires_grad):
                 need_kernel("max_pool1d_impl", array_of(x), "biuc")
@@ -148,6 +124,7 @@ def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = 
         out = x._adaptive_max_pool2d_at(index, dims=2)
         return (out, index) if return_indices else out
 
+    need_adaptable(input, output_size)
     need_image(input, 2)
     return pooled(input)
 
@@ -180,22 +157,20 @@ def _avg_pool(dims: int) -> Callable[..., Tensor]:
         kernel = for_each(kernel_size, dims)
         strides = kernel if stride is None or stride == [] else for_each(stride, dims)
         pads = for_each(padding, dims)
-        _need_each(name, dims, kernel, strides, pads)
+        need_each(name, dims, kernel, strides, pads)
         if divisor_override == 0:
             raise RuntimeError("divisor must be not zero")
         flags = (int(ceil_mode), int(count_include_pad), divisor_override or 0)
-        if any(p > k // 2 for p, k in zip(pads, kernel, strict=True)):
-            raise RuntimeError(
-                f"pad should be at most half of effective kernel size, but got pad={pads[0]}, "
-                f"kernel_size={kernel[0]} and dilation=1"
-            )
+        if dims == 1:
+            need_line(name, input)
+        need_settings(kernel, strides, pads, (1,) * dims)
 
         def pooled(x: Tensor) -> Tensor:
             if dims == 1:
                 one = (1, kernel[0], 1, strides[0], 0, pads[0], *flags)
                 return x.unsqueeze(-2)._avg_pool2d(dims=2, how=one).squeeze(-2)
             need_image(x, dims)
-            _need_windows(x, kernel, strides, pads, (1,) * dims, ceil_mode)
+            need_windows(x, kernel, strides, pads, (1,) * dims, ceil_mode)
             how = (*kernel, *strides, *pads, *flags)
             return getattr(x, f"_avg_pool{dims}d")(dims=dims, how=how)
 
@@ -211,6 +186,7 @@ avg_pool1d, avg_pool2d, avg_pool3d = _avg_pool(1), _avg_pool(2), _avg_pool(3)
 @keeping_format
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     """The mean of as many windows as asked for."""
+    need_adaptable(input, output_size)
     wanted = wanted_sizes(input, output_size, 2)
     if wanted == (1, 1):
         return input.mean((-1, -2), True)
@@ -220,6 +196,7 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
 @keeping_format
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     """The mean of as many windows as asked for, over three dimensions."""
+    need_adaptable(input, output_size)
     wanted = wanted_sizes(input, output_size, 3)
     if wanted == (1, 1, 1):
         return input.mean((-1, -2, -3), True)
@@ -228,12 +205,14 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
 
 def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
     """The mean of as many windows as asked for, along one dimension."""
+    need_line("adaptive_avg_pool1d", input)
     (count,) = wanted_sizes(input, output_size, 1)
     return adaptive_avg_pool2d(input.unsqueeze(-2), (1, count)).squeeze(-2)
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """The maximum of as many windows as asked for, along one dimension."""
+    need_line("adaptive_max_pool1d", input)
     (count,) = wanted_sizes(input, output_size, 1)
     out, index = adaptive_max_pool2d(input.unsqueeze(-2), (1, count), True)
     return (out.squeeze(-2), index.squeeze(-2)) if return_indices else out.squeeze(-2)
