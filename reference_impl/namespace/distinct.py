@@ -11,6 +11,7 @@ from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.fidelity.batched import check_shape_known
 from reference_impl.namespace.non_differentiable import tensor_of, underivable
 from specs.errors import need_kernel
+from specs.ops.helpers import axes_of, axis_of
 
 
 def nonzero(x: Tensor, *, as_tuple: bool = False) -> Any:
@@ -29,8 +30,9 @@ def argwhere(x: Tensor) -> Tensor:
 
 def count_nonzero(x: Tensor, dim: Any = None) -> Tensor:
     """The number of elements that are not zero."""
-    count = np.count_nonzero(array_of(x), dim)
-    return tensor_of(np.int64(count) if dim is None else count)
+    given = () if dim is None else (dim,) if isinstance(dim, int) else dim
+    count = np.count_nonzero(array_of(x), axes_of(given, x.ndim) if given else None)
+    return tensor_of(count if given else np.int64(count))
 
 
 def unique(
@@ -42,6 +44,7 @@ def unique(
 ) -> Any:
     """The sorted distinct elements; on request with the inverse indices and the counts."""
     check_shape_known(x, "_unique2" if dim is None else "unique_dim")
+    dim = None if dim is None else axis_of(dim, x.ndim)
     array = array_of(x)
     need_kernel("unique", array, "c")
     distinct, inverse, counts = np.unique(array, return_inverse=True, return_counts=True, axis=dim)
@@ -55,6 +58,7 @@ def unique_consecutive(
 ) -> Any:
     """The elements without consecutive duplicates; on request with the inverse indices and the counts."""
     check_shape_known(x, "unique_consecutive")
+    dim = None if dim is None else axis_of(dim, x.ndim)
     array = array_of(x)
     need_kernel("unique", array, "c")
     rows = array.reshape(-1) if dim is None else np.moveaxis(array, dim, 0)

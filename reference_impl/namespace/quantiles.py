@@ -125,6 +125,8 @@ def cdist(
         if not x.is_floating_point():
             got = SCALARS[x.dtype.name]
             raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {got}")
+    if p < 0:
+        raise RuntimeError("cdist only supports non-negative p values")
     if x1.shape[-1] != x2.shape[-1]:
         raise RuntimeError(
             f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"

@@ -142,6 +142,8 @@ def mode(x: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     axis = axis_of(dim, x.ndim)
     if not x.ndim:
         return _picked("mode", x, np.zeros(()), dim, keepdim)
+    if not x.shape[axis]:
+        raise IndexError(f"mode(): Expected reduction dim {axis} to have non-zero size.")
 
     def last(row: np.ndarray) -> Any:
         values, counts = np.unique(row, return_counts=True)

@@ -66,8 +66,6 @@ def multi_margin_loss(
             f"(batch size). Expected target size [{count}], but got {list(target.shape)}. Input has shape "
             f"{list(input.shape)}."
         )
-    if target.dtype is not dtypes.int64:
-        raise RuntimeError(f"expected scalar type Long but found {SCALARS[target.dtype.name]}")
     if weight is None:
         weight = input.detach().new_ones((input.shape[-1],))
     elif weight.ndim != 1:
@@ -76,6 +74,8 @@ def multi_margin_loss(
         raise RuntimeError(
             f"inconsistent weight size, expected {input.shape[-1]} but got {list(weight.shape)}"
         )
+    if target.dtype is not dtypes.int64:
+        raise RuntimeError(f"expected scalar type Long but found {SCALARS[target.dtype.name]}")
     return input._multi_margin(target, weight, p=p, margin=margin, reduction=reduction)
 
 

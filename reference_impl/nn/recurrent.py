@@ -92,8 +92,14 @@ class RNNBase(Module):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        if hidden_size <= 0:
-            raise ValueError("hidden_size must be greater than zero")
+        for name, flag in (("bias", bias), ("batch_first", batch_first)):
+            if not isinstance(flag, bool):
+                raise TypeError(f"{name} should be of type bool, got: {type(flag).__name__}")
+        for name, size in (("input_size", input_size), ("hidden_size", hidden_size)):
+            if not isinstance(size, int):
+                raise TypeError(f"{name} should be of type int, got: {type(size).__name__}")
+            if size <= 0:
+                raise ValueError(f"{name} must be greater than zero")
         if num_layers <= 0:
             raise ValueError("num_layers must be greater than zero")
         if not 0 <= dropout <= 1:

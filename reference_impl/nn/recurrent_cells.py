@@ -40,6 +40,12 @@ class _Cell(Module):
             raise ValueError(
                 f"{type(self).__name__}: Expected input to be 1D or 2D, got {input.ndim}D instead"
             )
+        for at, given in enumerate(hx if isinstance(hx, tuple) else () if hx is None else (hx,)):
+            if given.ndim not in (1, 2):
+                told = f"hx[{at}]" if self.mode == "LSTM" else "hidden"
+                raise ValueError(
+                    f"{type(self).__name__}: Expected {told} to be 1D or 2D, got {given.ndim}D instead"
+                )
         x = input if input.ndim == 2 else input.unsqueeze(0)
         if (got := x.shape[1]) != self.input_size:
             raise RuntimeError(f"input has inconsistent input_size: got {got} expected {self.input_size}")

@@ -67,6 +67,8 @@ def zeta(s: int, x: np.ndarray) -> np.ndarray:
 @op(node="PolygammaBackward0", lacks="c", kernel="polygamma", **_FACTS)
 def _polygamma(x: Tensor, n: Count) -> Any:
     """The ``n``-th derivative of `digamma`."""
+    if n < 0:
+        raise RuntimeError("polygamma(n, x) does not support negative n.")
     if n == 0:
         return digammas(x).astype(x.dtype)
     return np.asarray((-1) ** (n + 1) * math.factorial(n) * zeta(n + 1, x)).astype(x.dtype)
@@ -80,6 +82,8 @@ _polygamma.wrt(x=lambda g, x, n: g.mul(x._polygamma(n + 1)))
 @op(node="MvlgammaBackward0", lacks="c", kernel="arange", **_FACTS)
 def mvlgamma(x: Tensor, p: Count) -> Any:
     """The logarithm of the gamma function of ``p`` dimensions."""
+    if p < 1:
+        raise RuntimeError("p has to be greater than or equal to 1")
     terms = sum(np.vectorize(_log_gamma, otypes=[np.float64])(x - j / 2) for j in range(p)) if x.size else x
     return np.asarray(p * (p - 1) / 4 * math.log(math.pi) + terms).astype(x.dtype)
 
