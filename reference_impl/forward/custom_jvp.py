@@ -8,6 +8,7 @@ from reference_impl.base.dtypes import DIFFERENTIABLE
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
+from reference_impl.forward.own_functions import tangents_by_transposing_twice
 from reference_impl.forward.tangents import DualLevel, forward_view
 
 MARKED = "a tensor that was marked as dirty is no input, and has no tangent that jvp could have written"
@@ -25,8 +26,11 @@ AS_IS = (
 )
 
 
-def propagate(level: DualLevel, node: Any, args: tuple[Any, ...], raw: Any, result: Any) -> None:
-    """Give the outputs of a call their tangents; forward returned ``raw``, the call ``result``.
+def propagate(
+    level: DualLevel, node: Any, args: tuple[Any, ...], raw: Any, result: Any, is_own: bool = False
+) -> None:
+    """Give the outputs of a call their tangents; forward returned ``raw``, the call ``result``. A function of
+    PyTorch's own (``is_own``) needs no jvp.
 
     Raises RuntimeError if jvp returns too many or too few tangents, or one that does not match its output.
     """
@@ -37,8 +41,11 @@ def propagate(level: DualLevel, node: Any, args: tuple[Any, ...], raw: Any, resu
     node._in_jvp = True
     try:
         with level.pause():
-            given = [_given(node, x, t) for x, t in zip(args, tangents, strict=True)]
-            out_tangents = node._forward_cls.jvp(node, *given)
+            if is_own:
+                out_tangents = tangents_by_transposing_twice(node._forward_cls, args, tangents)
+            else:
+                given = [_given(node, x, t) for x, t in zip(args, tangents, strict=True)]
+                out_tangents = node._forward_cls.jvp(node, *given)
     finally:
         node._in_jvp = False
     out_tangents, raws, outputs = (x if isinstance(x, tuple) else (x,) for x in (out_tangents, raw, result))

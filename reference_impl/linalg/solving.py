@@ -13,10 +13,10 @@ from reference_impl.base.not_modelled import NotModelled, refuse_unless_default
 from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
-from specs.dtype_names import SCALARS
 from reference_impl.namespace.composite import cat
 from reference_impl.namespace.factories import eye, zeros
 from reference_impl.namespace.return_types import return_type
+from specs.dtype_names import SCALARS
 from specs.ops.linalg import need_square
 
 

@@ -269,8 +269,8 @@ def inference(torch: Any, fw: Any) -> Any:
             yield _shown(fw.unpack_dual(d).tangent), _shown(fw.unpack_dual(d[1:]).tangent)
 
 
-def of_two_results(torch: Any, fw: Any) -> Any:
-    """Functions that give two results at once, and one whose gradient is not differentiated again."""
+def of_several_results(torch: Any, fw: Any) -> Any:
+    """Functions that give several results at once, and one whose gradient is not differentiated again."""
     x, t = _start(torch)
     with fw.dual_level():
         d = fw.make_dual(x.reshape(2, 2), t.reshape(2, 2))
@@ -278,9 +278,12 @@ def of_two_results(torch: Any, fw: Any) -> Any:
         yield [_shown(fw.unpack_dual(each).tangent) for each in torch.var_mean(d, 1, correction=0)]
         yield [_shown(fw.unpack_dual(each).tangent) for each in torch.aminmax(d, dim=1, keepdim=True)]
         yield _shown(fw.unpack_dual(torch.nn.functional.hardsigmoid(d * 4 - 4) * 6).tangent.round())
+        factors = torch.linalg.svdvals(d), torch.linalg.qr(d)[1].abs(), torch.logdet(-d).reshape(1)
+        yield [(fw.unpack_dual(each).tangent * 1000).round().tolist() for each in factors]
+    yield (torch.func.hessian(torch.logdet)(-x.reshape(2, 2)) * 1000).round().tolist()
 
 
 ALL = (
     levels, refusals, layouts, views, writes, before_the_level, cutting, over_backward, casts, functions,
-    inference, of_two_results,
+    inference, of_several_results,
 )  # fmt: skip
