@@ -66,7 +66,7 @@ def runner(op: Op, types: tuple[type, ...]) -> Callable[..., Any]:
     if special is not None:
         return special
     if op.composite:
-        return _call_composite
+        return _call_by_name if op.interleaved else _call_composite
     if op.mutates:
         return call_in_place
     return call_view if op.view else call
@@ -74,6 +74,10 @@ def runner(op: Op, types: tuple[type, ...]) -> Callable[..., Any]:
 
 def _call_composite(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
     return kernel.op.body(*operands, **attributes)
+
+
+def _call_by_name(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
+    return kernel.op.body(**dict(zip(kernel.op.names, operands, strict=True)), **attributes)
 
 
 def _planner(overloads: Overloads, plans: dict[Any, Plan], operator: bool) -> Callable[..., Plan]:

@@ -13,8 +13,8 @@ from reference_impl.core.tensor import Tensor
 def tangents_by_transposing_twice(
     function: Any, args: tuple[Any, ...], tangents: list[Tensor | None]
 ) -> tuple[Any, ...]:
-    """Return the tangents of the outputs: gradients are linear in what is upstream, and transposing that gives
-    the derivative itself. None for outputs that have none.
+    """Return the tangents of the outputs, None for those that have none: gradients are linear in what is
+    upstream, and transposing that gives the derivative itself.
     """
     with enable_grad():
         moving = {at: args[at].detach().requires_grad_() for at, t in enumerate(tangents) if t is not None}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -83,9 +84,10 @@ def searchsorted(
             f"boundaries tensor and input value tensor must match, but we got boundaries tensor "
             f"{list(order.shape)} and input value tensor {list(wanted.shape)}"
         )
-    rows = zip(order.reshape(-1, order.shape[-1]), wanted.reshape(-1, wanted.shape[-1]), strict=True)
-    found = np.array([np.searchsorted(line, row, at) for line, row in rows], kind)
-    return tensor_of(found.reshape(wanted.shape))
+    count = math.prod(order.shape[:-1])
+    lines = (x.reshape(count, x.shape[-1]) for x in (order, wanted))
+    found = [np.searchsorted(line, row, at) for line, row in zip(*lines, strict=True)]
+    return tensor_of(np.array(found, kind).reshape(wanted.shape))
 
 
 @marking

@@ -147,19 +147,15 @@ def flipud(x: Tensor) -> Tensor:
 
 def roll(x: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     """Shift elements cyclically along dimensions, or through the flattened tensor."""
-    by, along = (
-        () if given is None else (given,) if isinstance(given, int) else tuple(given)
-        for given in (shifts, dims)
-    )  # fmt: skip
-    if not by:
+    dims = () if dims is None else dims
+    counts = [1 if isinstance(given, int) else len(given) for given in (shifts, dims)]
+    if not counts[0]:
         raise RuntimeError("`shifts` required")
-    if not along and len(by) == 1:
-        return x.flatten()._rolled(by, 0).view(tuple(array_of(x).shape))
-    if len(by) != len(along):
-        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(by)}, dims:{len(along)}")
-    if not x.ndim:
-        refuse_by("op/dim-range", case="scalar", dim=along[0])
-    return x._rolled(by, [axis_of(d, x.ndim) for d in along] if x.numel() else along)
+    if counts[0] != counts[1] and counts != [1, 0]:
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {counts[0]}, dims:{counts[1]}")
+    if not x.ndim and counts[1]:
+        refuse_by("op/dim-range", case="scalar", dim=dims if isinstance(dims, int) else dims[0])
+    return x._rolled(shifts, dims)
 
 
 def tile(x: Tensor, *dims: Any) -> Tensor:
@@ -172,7 +168,7 @@ def diag(x: Tensor, diagonal: int = 0) -> Tensor:
     """Build a matrix with a vector on its diagonal, or copy a matrix's diagonal."""
     if x.ndim not in (1, 2):
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {x.ndim}D")
-    return x.diag_embed(diagonal) if x.ndim == 1 else x.diagonal(diagonal).clone()
+    return x.diag_embed(diagonal) if x.ndim == 1 else x._diagonal_copy(diagonal)
 
 
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
@@ -187,12 +183,12 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
         raise RuntimeError("torch.meshgrid: Expected 0D or 1D tensor in the tensor list")
     if indexing not in ("xy", "ij"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
-    shape = tuple(x.numel() for x in given)
-    grids = [
-        x.view(tuple(-1 if d == n else 1 for d in range(len(shape)))).expand(shape)
-        for n, x in enumerate(given)
-    ]
-    return tuple(g.transpose(0, 1) if indexing == "xy" and len(shape) > 1 else g for g in grids)
+    order = list(range(len(given)))
+    if indexing == "xy":
+        order[:2] = order[:2][::-1]
+    shape = tuple(given[n].numel() for n in order)
+    made = {n: given[n].view([-1 if d == n else 1 for d in order]).expand(shape) for n in order}
+    return tuple(made[n] for n in range(len(given)))
 
 
 def _with_dtype(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
@@ -301,7 +297,7 @@ EXTENDED: dict[str, Callable[..., Any]] = {
 CASTING_OUT = (
     "bernoulli", "bitwise_and", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
     "cat", "column_stack", "concat", "concatenate", "diff", "dstack", "gcd", "hstack", "kron", "lcm",
-    "logical_and", "logical_not", "logical_or", "logical_xor", "max", "min", "nanmean", "nextafter",
+    "logical_and", "logical_not", "logical_or", "logical_xor", "max", "min", "nanmean",
     "polygamma", "row_stack", "stack", "vstack",
 )  # fmt: skip
 """Functions that are no ops, and whose ``out`` may have another dtype."""

@@ -5,7 +5,7 @@ NB: the graph has the nodes of the ops that are composed, also where PyTorch rec
 
 from __future__ import annotations
 
-import itertools
+import warnings
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from reference_impl.base import dtypes
 from reference_impl.base.device import place_of
 from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
-from reference_impl.core.tensor import Tensor, wrap
+from reference_impl.core.tensor import Tensor, wrap, wrap_beside
 from reference_impl.namespace import composite, random
 from specs.dtype_names import scalar_type
 from specs.errors import need_kernel
@@ -46,6 +46,8 @@ def diff(
     for part in (prepend, append):
         if part is not None:
             _need_beside(x, part, axis)
+    if n == 0:
+        return x.new_zeros(tuple(x.shape)).copy_(x)
     parts = [part for part in (prepend, x, append) if part is not None]
     x = x if len(parts) == 1 else composite.cat(parts, dim)
     for _ in range(n):
@@ -90,7 +92,7 @@ def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Tensor
 
 def vdot(x: Tensor, y: Tensor) -> Tensor:
     """The inner product, of the conjugate of the first."""
-    return (x.conj() if x.is_complex() else x).dot(y)
+    return x._vdot(y)
 
 
 def adjoint(x: Tensor) -> Tensor:
@@ -133,9 +135,13 @@ def combinations(x: Tensor, r: int = 2, with_replacement: bool = False) -> Tenso
     _need_vector(x)
     if r < 0:
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
-    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    rows = np.array(list(choose(range(x.numel()), r)), np.int64).reshape(-1, r)
-    return x.index_select(0, wrap(rows.reshape(-1))).view((len(rows), r))
+    if r == 0:
+        return x.new_zeros((0,))
+    at = np.indices((x.numel(),) * r)
+    rising = at[:-1] <= at[1:] if with_replacement else at[:-1] < at[1:]
+    mask = wrap_beside(x, np.asarray(rising.all(0)))
+    grids = composite.meshgrid([x] * r)
+    return composite.stack([grid.masked_select(mask) for grid in grids], 1)
 
 
 def repeat_interleave(
@@ -201,14 +207,25 @@ def cov(
     for name, given in (("fweights", fweights), ("aweights", aweights)):
         if given is not None:
             _need_weights(name, given, columns)
-    rows = x.unsqueeze(0) if x.ndim < 2 else x
-    rows = rows if rows.is_floating_point() or rows.is_complex() else rows.mul(1.0)
-    if fweights is not None or aweights is not None:
-        out = _weighted_cov(rows, correction, fweights, aweights)
+    rows = x.view((1, -1)) if x.ndim < 2 else x
+    each: Any = fweights if aweights is None else aweights if fweights is None else fweights.mul(aweights)
+    total = wrap_beside(x, np.asarray(rows.shape[1])) if each is None else each.sum()
+    middle = (rows if each is None else rows.mul(each)).sum(1).div(total)
+    if aweights is None or not correction:
+        count = total.sub(correction)
     else:
-        apart = rows.sub(rows.mean(1, True))
-        out = apart.mm(apart.t().conj()).div(rows.shape[1] - correction)
-    return out.squeeze() if x.ndim < 2 else out
+        count = total.sub(each.mul(aweights).sum().mul(correction).div(total))
+    if count.detach().le(0).item():
+        warnings.warn(
+            "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of "
+            "observations.",
+            UserWarning,
+            stacklevel=2,
+        )
+        count.zero_()
+    apart = rows.sub(middle.unsqueeze(1))
+    weighted = apart if each is None else apart.mul(each)
+    return apart.mm(weighted.t().conj()).div(count).squeeze()
 
 
 def _need_weights(name: str, weights: Tensor, columns: int) -> None:
@@ -232,16 +249,6 @@ def _need_weights(name: str, weights: Tensor, columns: int) -> None:
         raise RuntimeError(f"cov(): {name} cannot be negative")
 
 
-def _weighted_cov(rows: Tensor, correction: int, often: Tensor | None, weights: Tensor | None) -> Tensor:
-    """The covariances of rows whose columns count several times, or have weights."""
-    each: Any = often if weights is None else weights if often is None else often.mul(weights)
-    total = each.sum()
-    apart = rows.sub(rows.mul(each).sum(1).div(total).unsqueeze(1))
-    lost = total if weights is None else each.mul(weights).sum().div(total).mul(correction)
-    count = total.sub(correction) if weights is None else total.sub(lost)
-    return apart.mm(apart.mul(each).t().conj()).div(count.clamp_min(0))
-
-
 def corrcoef(x: Tensor) -> Tensor:
     """The correlations of rows."""
     if x.ndim > 2:
@@ -252,8 +259,12 @@ def corrcoef(x: Tensor) -> Tensor:
     found = cov(x)
     if not found.ndim:
         return found.div(found)
-    root = (found.diagonal().real if found.is_complex() else found.diagonal()).sqrt()
-    return found.div(root.unsqueeze(1)).div(root.unsqueeze(0))
+    own = found.diagonal()
+    root = (own.real if own.is_complex() else own).sqrt()
+    found = found.div(root.view((-1, 1))).div(root.view((1, -1)))
+    if found.is_complex():
+        return found.real.clamp(-1, 1)._complex(found.imag.clamp(-1, 1))
+    return found.clamp(-1, 1)
 
 
 def chain_matmul(*matrices: Tensor) -> Tensor:

@@ -14,8 +14,16 @@ from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 
 
-def einsum(equation: str, *operands: Any) -> Tensor:
-    """Multiply operands and sum over the letters that the result lacks."""
+def einsum(equation: Any, *operands: Any) -> Tensor:
+    """Multiply operands and sum over the letters that the result lacks.
+
+    Letters may also be given as numbers, in a list behind each operand and a last one for the result.
+    """
+    if isinstance(equation, Tensor):
+        given = (equation, *operands)
+        even = len(given) // 2 * 2
+        written = [",".join(map(_lettered, given[1:even:2])), *map(_lettered, given[even:])]
+        return einsum("->".join(written), *given[:even:2])
     tensors = (
         list(operands[0]) if len(operands) == 1 and not isinstance(operands[0], Tensor) else list(operands)
     )
@@ -36,6 +44,14 @@ def einsum(equation: str, *operands: Any) -> Tensor:
     if len(aligned) > 1:
         return result.view(tuple(array_of(result).shape[:count]))
     return result.sum(tuple(range(count, len(letters))))
+
+
+def _lettered(subscripts: Any) -> str:
+    """The letters of a list of numbers."""
+    letters = string.ascii_uppercase + string.ascii_lowercase
+    if any(n is not Ellipsis and not 0 <= n < len(letters) for n in subscripts):
+        raise ValueError("einsum(): subscript in subscript list is not within the valid range [0, 52)")
+    return "".join("..." if n is Ellipsis else letters[n] for n in subscripts)
 
 
 def _aligned(x: Tensor, term: str, letters: str) -> Tensor:
@@ -139,8 +155,13 @@ def tensordot(x: Tensor, y: Tensor, dims: Any = 2) -> Tensor:
     if isinstance(dims, int):
         dims = (list(range(x.ndim - dims, x.ndim)), list(range(dims)))
     mine, theirs = ([d % t.ndim for d in ds] for t, ds in zip((x, y), dims, strict=True))
+    counts = tuple(x.shape), tuple(y.shape)
     for first, second in zip(mine, theirs, strict=True):
-        if x.shape[first] != y.shape[second]:
+        if counts[1][second] == 1:
+            x = x.sum((first,), True, dtype=x.dtype)
+        elif counts[0][first] == 1:
+            y = y.sum((second,), True, dtype=y.dtype)
+        elif x.shape[first] != y.shape[second]:
             raise RuntimeError(
                 f"contracted dimensions need to match, but first has size {x.shape[first]} in dim "
                 f"{first - x.ndim if isinstance(given, int) else first} and second has size "
@@ -149,10 +170,14 @@ def tensordot(x: Tensor, y: Tensor, dims: Any = 2) -> Tensor:
     rows = [d for d in range(x.ndim) if d not in mine]
     columns = [d for d in range(y.ndim) if d not in theirs]
     inner = math.prod(array_of(x).shape[d] for d in mine)
-    left = x.permute((*rows, *mine)).reshape((-1, inner))
-    right = y.permute((*theirs, *columns)).reshape((inner, -1))
-    shape = (*(array_of(x).shape[d] for d in rows), *(array_of(y).shape[d] for d in columns))
-    return left.mm(right).view(shape)
+    sizes, others = [x.shape[d] for d in rows], [y.shape[d] for d in columns]
+    if math.prod(sizes) == math.prod(others) == 1:
+        left, right = x.permute((*rows, *mine)), y.permute((*theirs, *columns))
+        right = right.flatten()  # NB: first, as the last argument in PyTorch
+        return left.flatten().dot(right).view((*sizes, *others))
+    left = x.permute((*rows, *mine)).reshape((math.prod(sizes), inner))
+    right = y.permute((*theirs, *columns)).reshape((inner, math.prod(others)))
+    return left.mm(right).view((*sizes, *others))
 
 
 def inner(x: Tensor, y: Tensor) -> Tensor:

@@ -42,6 +42,7 @@ from reference_impl.namespace import (
     spectra,
     spellings,
     splitting,
+    view_copies,
 )
 from reference_impl.namespace.casts import CASTS
 from reference_impl.namespace.like_operands import like_its_operands, naming_input
@@ -76,6 +77,7 @@ _BOTH = (
     spellings,
     splitting,
     rarer_names,
+    view_copies,
 )
 """The modules of functions that are methods too."""
 
@@ -169,7 +171,7 @@ def _install_functions() -> None:
     FUNCTIONS.update(as_strided.METHODS | complex_views.FUNCTIONS | compositions.FUNCTIONS)
     FUNCTIONS.update(quantiles.FUNCTIONS | spellings.FUNCTIONS | rarer_names.FUNCTIONS | splitting.FUNCTIONS)
     FUNCTIONS.update(binning.FUNCTIONS)
-    FUNCTIONS.update(signal_windows.FUNCTIONS)
+    FUNCTIONS.update(signal_windows.FUNCTIONS | view_copies.FUNCTIONS)
     for module in _BOTH:
         for name in getattr(module, "FUNCTIONS", {}):
             FUNCTIONS[name] = needing_tensors(FUNCTIONS[name], name)

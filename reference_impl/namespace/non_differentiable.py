@@ -235,8 +235,7 @@ _LOGICAL: dict[str, Any] = {
 }  # fmt: skip
 """Functions that do so and write into a tensor beside the first one."""
 _OTHERS: dict[str, Any] = {
-    "equal": equal, "nextafter": _pair(np.nextafter, "biuc"), "gcd": _pair(np.gcd, "bfcV"),
-    "lcm": _pair(np.lcm, "bfcV"),
+    "equal": equal, "gcd": _pair(np.gcd, "bfcV"), "lcm": _pair(np.lcm, "bfcV"),
 }  # fmt: skip
 BOTH: dict[str, Any] = {
     "all": _found(np.all), "any": _found(np.any),

@@ -19,6 +19,11 @@ from specs.dtype_names import SCALARS
 from specs.ops.helpers import axes_of, axis_of
 
 _WAYS = ("linear", "lower", "higher", "midpoint", "nearest")
+_ROUNDED: dict[str, Any] = {
+    "lower": lambda ranks: ranks.floor(),
+    "higher": lambda ranks: ranks.ceil(),
+    "nearest": lambda ranks: ranks.round(),
+}
 
 
 def _quantile(
@@ -33,29 +38,31 @@ def _quantile(
     shares = array_of(q.detach()) if isinstance(q, Tensor) else np.asarray(q, array_of(x).dtype)
     _need_shares(x, q, shares)
     last = _sorted_last(x, dim, keepdim)
-    line = array_of(last)
-    missing = np.isnan(line)
-    fine = np.dtype(np.float64) if by("op/quantile-counts-in-double") else line.dtype
-    shares = shares.astype(fine)
-    if passing_over:
-        ranks = shares.reshape(-1) * ((~missing).sum(-1, keepdims=True) - 1)
-        ranks = np.where(ranks < 0, 0, ranks)
-    else:
-        top = line.shape[-1] - 1
-        ranks = np.where(missing.any(-1, keepdims=True), top, shares.reshape(-1) * top)
-    ranks = ranks.astype(fine)
-    if interpolation in ("lower", "higher", "nearest"):
-        ranks = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}[interpolation](ranks)
-    below = ranks.astype(np.int64)
-    found = last.gather(-1, wrap_beside(x, below))
+    ranks = _ranks(last, q if isinstance(q, Tensor) else wrap_beside(x, shares), passing_over)
+    if interpolation in _ROUNDED:
+        ranks = _ROUNDED[interpolation](ranks)
+    below = ranks.detach().to(dtypes.int64)
+    found = last.gather(-1, below)
     if interpolation in ("linear", "midpoint"):
-        weights = (ranks - below).astype(line.dtype)
-        weights = np.full_like(weights, 0.5) if interpolation == "midpoint" else weights
-        above = last.gather(-1, wrap_beside(x, np.ceil(ranks).astype(np.int64)))
-        found.lerp_(above, wrap_beside(x, weights))
+        weights = ranks.sub(below) if interpolation == "linear" else ranks.detach().clone().fill_(0.5)
+        above = last.gather(-1, ranks.detach().ceil().to(dtypes.int64))
+        found.lerp_(above, weights.to(last.dtype))
     if not shares.ndim:
         return found.squeeze_(-1)
     return found.unsqueeze_(0).transpose_(0, -1).squeeze_(-1)
+
+
+def _ranks(last: Tensor, shares: Tensor, passing_over: bool) -> Tensor:
+    """The places of shares among the sorted elements; those of a line with a NaN are the last."""
+    missing = last.detach().isnan()
+    if by("op/quantile-counts-in-double"):
+        shares = shares.to(dtypes.float64)
+    if passing_over:
+        ranks = shares.mul(missing.logical_not().sum(-1, True).sub(1))
+        return ranks.masked_fill_(ranks.detach().lt(0), 0)
+    top = last.shape[-1] - 1
+    ranks, missing = composite.broadcast_tensors(shares.mul_scalar(top), missing.any(-1, True))
+    return ranks.masked_fill(missing, top)
 
 
 def _need_shares(x: Tensor, q: Any, shares: np.ndarray) -> None:
@@ -88,7 +95,7 @@ def _sorted_last(x: Tensor, dim: int | None, keepdim: bool) -> Tensor:
             sizes[axis] = 1
         elif sizes:
             del sizes[axis]
-        last = axis == max(x.ndim, 1) - 1
+        last = axis == x.ndim - 1
         ordered = (x if last else x.unsqueeze(-1).transpose(axis, -1)).sort()[0]
     return ordered.view((*sizes, ordered.shape[-1]))
 
@@ -133,7 +140,8 @@ def cdist(
         )
     mode = _MODES[compute_mode]
     many = x1.shape[-2] > 25 or x2.shape[-2] > 25
-    if p == 2 and (mode == 1 or (mode == 0 and many)):
+    empty = not x1.numel() or not x2.numel()
+    if p == 2 and not empty and (mode == 1 or (mode == 0 and many)):
         found = x1._euclidean_dist(x2)
         return found.view(tuple(found.shape))
     return x1._cdist_forward(x2, p=float(p))

@@ -237,9 +237,11 @@ def normal(
     if not isinstance(std, Tensor) and std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     if size is not None:
-        return new_leaf(
-            source(generator).normal(mean, std, shape_of((size,), {})).astype(dtypes.default().numpy), **more
-        )
+        numpy = dtypes.numpy_of(more.pop("dtype", None))
+        need_kernel("normal_kernel", numpy, "biu")
+        about = complex(mean, mean) if numpy.kind == "c" else mean
+        drawn = _normal(source(generator), np.full(shape_of((size,), {}), about), std)
+        return new_leaf(drawn.astype(numpy), **more)
     check_random_operands(mean, std)
     arrays = [array_of(value) if isinstance(value, Tensor) else value for value in (mean, std)]
     if any(np.asarray(array).dtype.kind == "c" for array in arrays[1:]):

@@ -15,25 +15,13 @@ import numpy as np
 from reference_impl.base import dtypes
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.access import array_of
-from reference_impl.core.tensor import Tensor, wrap
+from reference_impl.core.tensor import Tensor, wrap_beside
 from reference_impl.namespace import factories
 from reference_impl.namespace.non_differentiable import can_cast
 from reference_impl.namespace.return_types import return_type
 from specs.errors import need_kernel
 
 _FREXP = return_type("frexp", ("mantissa", "exponent"))
-
-
-def _copy_of(view: str) -> Callable[..., Any]:
-    """Make the form of a view that has memory of its own."""
-
-    def copied(x: Tensor, *args: Any, **named: Any) -> Any:
-        made = getattr(x, view)(*args, **named)
-        return made.clone() if isinstance(made, Tensor) else tuple(part.clone() for part in made)
-
-    copied.__name__ = f"{view}_copy"
-    copied.__doc__ = f"`{view}`, in memory of its own."
-    return copied
 
 
 def _in_place(name: str) -> Callable[..., Any]:
@@ -79,9 +67,8 @@ def frexp(input: Tensor) -> Any:
     """Split numbers into a mantissa in [0.5, 1) and a power of two."""
     if not input.is_floating_point():
         raise RuntimeError("torch.frexp() only supports floating-point dtypes")
-    _, exponent = np.frexp(array_of(input))
-    power = wrap(np.asarray(np.ldexp(1.0, -exponent), array_of(input).dtype))
-    return _FREXP(input.mul(power), wrap(np.asarray(exponent, np.int32)))
+    exponent = wrap_beside(input, np.asarray(np.frexp(array_of(input))[1], np.int32))
+    return _FREXP(input._mantissa(exponent), exponent)
 
 
 def fill(input: Tensor, value: Any) -> Tensor:
@@ -116,9 +103,7 @@ def frobenius_norm(input: Tensor, dim: Any = None, keepdim: bool = False) -> Ten
     return input.norm("fro", dim, keepdim)
 
 
-_VIEWS = ("as_strided", "detach", "diagonal", "expand", "permute", "split", "split_with_sizes", "squeeze",
-          "t", "transpose", "unbind", "unfold", "unsqueeze", "view")  # fmt: skip
-_WRITTEN = ("addbmm", "addr", "gcd", "lcm", "ldexp", "nextafter", "polygamma")
+_WRITTEN = ("addbmm", "addr", "gcd", "lcm", "ldexp", "polygamma")
 
 BOTH: dict[str, Any] = {"as_strided_scatter": as_strided_scatter, "frexp": frexp}
 """Functions that are methods too, by name."""
@@ -130,8 +115,7 @@ METHODS: dict[str, Any] = {f"{name}_": _in_place(name) for name in _WRITTEN} | {
     "share_memory_": lambda self: self,
 }
 """Methods by name."""
-FUNCTIONS: dict[str, Any] = {f"{name}_copy": _copy_of(name) for name in _VIEWS} | {
-    "alias_copy": lambda x: x.clone(),
+FUNCTIONS: dict[str, Any] = {
     "fill": fill, "range": range_,
     "frobenius_norm": frobenius_norm,
     "is_same_size": lambda x, y: x.shape == y.shape,

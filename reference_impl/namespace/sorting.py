@@ -22,6 +22,7 @@ _RESULTS: dict[str, Any] = {
     name: return_type(name, ("values", "indices"))
     for name in ("max", "min", "sort", "topk", "kthvalue", "median", "nanmedian", "mode", "cummax", "cummin")
 }
+_UNTOLD = object()
 
 
 def _need_order(name: str, x: np.ndarray) -> None:
@@ -36,11 +37,11 @@ def _need_order(name: str, x: np.ndarray) -> None:
         need_kernel(name, x, "bc" if name == "kthvalue" else "c")
 
 
-def _picked(name: str, x: Tensor, index: Any, dim: int, keepdim: bool) -> Any:
+def _picked(name: str, x: Tensor, index: Any, dim: int, keepdim: bool, overload: str = "") -> Any:
     """Pick the values at ``index`` along ``dim``; return them with the indices, as PyTorch's named tuple."""
     _need_order(name, array_of(x))
     at = wrap(np.asarray(index, np.int64, order="C"))
-    return _RESULTS[name](getattr(x, f"_{name}_at")(at, dim, keepdim), at)
+    return _RESULTS[name](getattr(x, f"_{overload or name}_at")(at, dim, keepdim), at)
 
 
 def _axis(name: str, x: Tensor, dim: int) -> int:
@@ -86,9 +87,10 @@ def _with_a_dimension(name: str, function: Any) -> Any:
     return call
 
 
-def sort(x: Tensor, dim: int = -1, descending: bool = False, stable: Any = False) -> Any:
-    """Sort along a dimension, stably."""
-    return _picked("sort", x, order(array_of(x), dim, descending), dim, True)
+def sort(x: Tensor, dim: int = -1, descending: bool = False, *, stable: Any = _UNTOLD) -> Any:
+    """Sort along a dimension, stably; with a word on that it is an overload of its own."""
+    how = "sort" if stable is _UNTOLD else "sort_stable"
+    return _picked("sort", x, order(array_of(x), dim, descending), dim, True, how)
 
 
 def topk(x: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:

@@ -9,9 +9,9 @@ from typing import Any
 from reference_impl.base import dtypes
 from reference_impl.core.access import array_of, showing
 from reference_impl.core.tensor import Tensor
-from reference_impl.namespace import factories
 from reference_impl.namespace.composite import cat, need_tensors
 from specs.dtype_names import scalar_type
+from specs.ops import cat as joining
 from specs.ops.helpers import axis_of
 
 
@@ -149,13 +149,7 @@ def block_diag(*tensors: Tensor) -> Tensor:
                 f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {at} has {x.ndim} "
                 "dimensions"
             )
-    parts = [raised(x, 2) for x in tensors]
-    width = sum(x.shape[1] for x in parts)
-    rows, start = [], 0
-    for x in parts:
-        rows.append(x.constant_pad_nd((start, width - start - x.shape[1]), 0))
-        start += x.shape[1]
-    return cat(rows, 0) if rows else factories.zeros((1, 0))
+    return joining.block_diag(tensors) if tensors else factories.zeros((1, 0))
 
 
 BOTH: dict[str, Any] = {

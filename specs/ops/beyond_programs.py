@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from specs.kind import Mask, Scalar, Tensor
+from specs.kind import Mask, Number, Scalar, Tensor
 from specs.op import Op, op
 from specs.ops.comparison import need_order
+from specs.ops.complex import conj
 from specs.ops.helpers import without_derivative
+from specs.ops.linear import dot
 from specs.ops.ternary import addmm, addmv, baddbmm
 
 _FACTS: dict[str, Any] = {"internal": True, "exact": False, "ulp": 4}
@@ -46,10 +48,38 @@ def copysign(x: Tensor, y: Tensor) -> Any:
     return np.copysign(x, y)
 
 
-copysign.wrt(
-    x=lambda g, x, out: g.mul(out.div(x).masked_fill(x.eq(0), 0)),
-    y=lambda g: g.detach().mul(0),
-)
+def _copysign_backward(g: Any, x: Any, out: Any) -> Any:
+    return g.mul(out.div(x).masked_fill(x.eq(0), 0))
+
+
+copysign.wrt(x=_copysign_backward, y=lambda g: g.detach().mul(0))
+
+
+@op(name="copysign", node="CopysignBackward1", dtypes="float", inplace=True, **_FACTS, lacks="c")
+def copysign_number(x: Tensor, y: Number) -> Any:
+    """``x`` with the sign of a number."""
+    return np.copysign(x, y)
+
+
+copysign_number.wrt(x=_copysign_backward)
+
+
+@op(node="NextafterBackward0", inplace=True, iterates=False, wide=False, **_FACTS, lacks="biuc")
+def nextafter(x: Tensor, y: Tensor) -> Any:
+    """The next number of the dtype on the way from ``x`` to ``y``."""
+    return np.nextafter(x, y)
+
+
+nextafter.wrt(x=lambda g, x, y: g._where(x.ne(y), 0), y=lambda y: y.zeros_like())
+
+
+@op(node="FrexpBackward0", dtypes="keep", **_FACTS)
+def _mantissa(x: Tensor, exponent: Tensor) -> Any:
+    """The factor by which two to the ``exponent`` is ``x``."""
+    return np.frexp(x)[0]
+
+
+_mantissa.wrt(x=lambda g, exponent: g.div(exponent.exp2()))
 
 
 @op(
@@ -95,6 +125,16 @@ def _in_place(name: str, node: str) -> Op:
 
 
 elu_written, celu_written = _in_place("_elu_", "EluBackward1"), _in_place("_celu_write_", "CeluBackward1")
+
+
+# -- products ---------------------------------------------------------------------------------------
+@op(node="VdotBackward0", dtypes="same", internal=True, complex=True)
+def _vdot(x: Tensor, y: Tensor) -> Any:
+    """Inner product of two vectors, of which the first is conjugated."""
+    return dot.body(np.conj(x) if x.dtype.kind == "c" else x, y)
+
+
+_vdot.wrt(x=lambda g, y: conj(g).mul(y), y=lambda g, x: g.mul(x))
 
 
 # -- sums of products in place -----------------------------------------------------------------------

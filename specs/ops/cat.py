@@ -124,8 +124,46 @@ def _cat(count: int) -> Op:
     return op.wrt(**{f"x{n}": _part_of_cat(n) for n in range(count)})
 
 
-OPS = {op.key: op for count in range(1, FEW + 1) for op in (_stack(count), _cat(count))}
-"""By key: ``stack_1``, ``cat_1``, ``stack_2``, ..."""
+def _on_diagonal(parts: Sequence[Any]) -> Any:
+    """Matrices along a diagonal, zeros elsewhere."""
+    blocks = [np.atleast_2d(part) for part in parts]
+    out = np.zeros(np.sum([block.shape for block in blocks], 0), np.result_type(*blocks))
+    row = column = 0
+    for block in blocks:
+        height, width = block.shape
+        out[row : row + height, column : column + width] = block
+        row, column = row + height, column + width
+    return out
+
+
+@cache
+def _block(n: int) -> Callable[..., Any]:
+    def part(g: Any, dtype: Any, shape: Any, *before: Any) -> Any:
+        g = g.view_as_real().select(-1, 0) if g.is_complex() and dtype.kind != "c" else g
+        if shape == NOTHING:
+            return g.new_zeros(NOTHING)
+        # NB: a vector of nothing has a row, too, but PyTorch passes over it here
+        sizes = [(1, 1, *other)[-2:] for other in before if other != NOTHING]
+        row, column = (sum(size[d] for size in sizes) for d in (0, 1))
+        height, width = (1, 1, *shape)[-2:]
+        block = g.slice(0, row, row + height, 1).slice(1, column, column + width, 1)
+        return block if len(shape) == 2 else block.squeeze(-1) if shape else block.squeeze(-1).squeeze(-1)
+
+    names = ["g", f"x{n}_dtype", f"x{n}_shape", *(f"x{before}_shape" for before in range(n))]
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    signature = inspect.Signature([inspect.Parameter(name, kind) for name in names])
+    part.__signature__ = signature  # type: ignore[attr-defined]
+    return part
+
+
+def _block_diag(count: int) -> Op:
+    """So many matrices along a diagonal."""
+    op = _declared("_block_diag", "BlockDiagBackward0", count, _on_diagonal, {})
+    return op.wrt(**{f"x{n}": _block(n) for n in range(count)})
+
+
+OPS = {op.key: op for n in range(1, FEW + 1) for op in (_stack(n), _cat(n), _block_diag(n))}
+"""By key: ``stack_1``, ``cat_1``, ``block_diag_1``, ``stack_2``, ..."""
 globals().update(OPS)  # an op is found by being a module's attribute
 
 
@@ -148,3 +186,10 @@ def cat(parts: Sequence[Any], dim: int, sizes: Sequence[int]) -> Any:
     if len(parts) > FEW:
         _declare(_cat, len(parts))
     return parts[0]._cat(*parts[1:], dim=dim, sizes=tuple(sizes))
+
+
+def block_diag(parts: Sequence[Any]) -> Any:
+    """Put any number of matrices along a diagonal."""
+    if len(parts) > FEW:
+        _declare(_block_diag, len(parts))
+    return parts[0]._block_diag(*parts[1:])

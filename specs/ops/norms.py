@@ -302,7 +302,7 @@ repeat.wrt(x=_repeat_backward)
 @op(internal=True, node="RollBackward0", dtypes="keep")
 def _rolled(x: Tensor, shifts: IntList, dims: Dims) -> Any:
     """Elements shifted along dimensions; those shifted off the end come in at the start."""
-    return np.asarray(np.roll(x, shifts, dims), order="C")
+    return np.asarray(np.roll(x, shifts, dims or None), order="C")
 
 
 _rolled.wrt(x=lambda g, shifts, dims: g._rolled(tuple(-n for n in shifts), dims))

@@ -10,7 +10,7 @@ import numpy as np
 
 from specs.errors import LARGEST_NUMBERS, need_kernel, refuse
 from specs.kind import Bool, Number, OptDims, OptNumber, Tensor
-from specs.op import op
+from specs.op import composite, op
 from specs.ops.complex import conj
 from specs.ops.helpers import axes_of, reduced, without_derivative
 from specs.ops.reduce import sum_dim
@@ -144,6 +144,12 @@ def floor_divide_tensor(x: Tensor, y: Tensor) -> Any:
 def _rfloor_divide(x: Tensor, y: Number) -> Any:
     """``y`` divided by ``x``, rounded down."""
     return _floored(np.full_like(x, y), x)
+
+
+@composite(name="_rremainder", internal=True)
+def _rremainder_tensor(x: Tensor, y: Tensor) -> Any:
+    """The remainder of ``y``, asked for by that name."""
+    return y.remainder(x)
 
 
 @op(**_WITHOUT)

@@ -145,7 +145,7 @@ def _index_fill_tensor(x: Tensor, index: Vector, value: Tensor, *, dim: Dim) -> 
     need_fillable(x, dim, index)
     out = x.copy()
     at = (*(slice(None),) * axis_of(dim, x.ndim), index)
-    out[at] = value
+    np.atleast_1d(out)[at] = value
     return out
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from specs.dtype_names import scalar_type
 from specs.kind import Bool, Dim, Indices, Reduction, Tensor
 from specs.op import op
-from specs.ops.helpers import along, grid_index, need_targets
+from specs.ops.helpers import along, axis_of, grid_index, need_targets
 from specs.ops.index_demands import need_scatterable, need_slices
 
 _UFUNCS: dict[str, Any] = {
@@ -144,6 +144,12 @@ def _refuse_again(g: Any) -> Any:
 _once_only.wrt(x=_refuse_again)
 
 
+def _along(dim: int, ndim: int) -> tuple[int, ...]:
+    """The shape of a vector that lies along a dimension."""
+    at = axis_of(dim, ndim)
+    return (*(1,) * at, -1, *(1,) * (ndim - at - 1))[:ndim]
+
+
 # -- along one dimension ---------------------------------------------------------------------------
 @op(inplace=True, node="IndexReduceBackward0", lacks="c", kernel="index_func_", **_FACTS)
 def index_reduce(
@@ -157,9 +163,7 @@ def index_reduce(
     need_slices("index_reduce_", x, dim, index, src)
     if index.size and not 0 <= index.min() <= index.max() < np.atleast_1d(x).shape[dim]:
         raise IndexError("index out of range in self")
-    shape = [1] * src.ndim
-    shape[dim] = -1
-    wide = np.broadcast_to(index.reshape(shape), src.shape)
+    wide = np.broadcast_to(index.reshape(_along(dim, src.ndim)), src.shape)
     return scatter_reduce.body(x, dim, wide, src, reduce, include_self)
 
 
@@ -167,9 +171,7 @@ def _widened(formula: Any) -> Any:
     def widened(
         g: Any, x: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool, out: Any
     ) -> Any:
-        shape = [1] * src.ndim
-        shape[dim] = index.numel()
-        wide = index.view(tuple(shape)).expand(tuple(src.shape))
+        wide = index.view(_along(dim, src.ndim)).expand(tuple(src.shape))
         return formula(g, x, dim, wide, src, reduce, include_self, out)
 
     return widened

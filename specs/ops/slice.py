@@ -133,6 +133,12 @@ def narrow(x: Tensor, dim: Dim, start: Position, length: Length) -> Any:
     return x.slice(dim, first, first + length, 1)
 
 
+@composite(name="narrow", internal=True, complex=True, aliases="maybe")
+def narrow_from(x: Tensor, dim: Dim, start: Tensor, length: Length) -> Any:
+    """A range of positions that starts where a 0-d tensor says."""
+    return x.narrow(dim, start.item(), length)
+
+
 @op(node="DiagonalBackward0", view=True, dtypes="keep", complex=True)
 def diagonal(x: Tensor, offset: Offset = 0, dim1: Dim = 0, dim2: Dim = 1) -> Any:
     """The diagonal of two dimensions, as the last dimension."""

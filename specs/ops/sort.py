@@ -45,7 +45,7 @@ def _declared(name: str, node: str, backward: Callable[..., Any] = _picked_backw
         return _picked(x, index, dim, keepdim)
 
     picking.__name__ = f"_{name}_at"
-    layout = ("x",) if name == "sort" else ()
+    layout = ("x",) if name.startswith("sort") else ()
     facts: dict[str, Any] = {"dtypes": "keep", "layout": layout, "complex_history": False, "kernel": name}
     return op(internal=True, node=node, **facts)(picking).wrt(x=backward)
 
@@ -56,6 +56,7 @@ OPS = {
         _declared("max", "MaxBackward0"),
         _declared("min", "MinBackward0"),
         _declared("sort", "SortBackward0"),
+        _declared("sort_stable", "SortBackward1"),
         _declared("topk", "TopkBackward0"),
         _declared("kthvalue", "KthvalueBackward0"),
         _declared("median", "MedianBackward1"),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
 
+from specs.errors import LARGEST_NUMBERS
 from specs.kind import Dim, Tensor
 from specs.op import op
 from specs.ops.complex import conj
@@ -161,12 +163,20 @@ def logcumsumexp(x: Tensor, dim: Dim) -> Any:
     return np.asarray(out.reshape(x.shape), order="C")
 
 
-def _logcumsumexp_backward(g: Any, x: Any, out: Any, dim: int) -> Any:
-    """For each element the sum over later results of ``g * exp(x - out)``."""
-    scaled = g.mul(conj(out.neg().exp()))
-    if not x.ndim:
-        return g.mul(conj(x.sub(out).exp()))
-    return scaled.flip((dim,)).cumsum(dim).flip((dim,)).mul(conj(x.exp()))
+def _logcumsumexp_backward(g: Any, x: Any, out: Any, dim: int, x_dtype: np.dtype) -> Any:
+    """For each element the sum over later results of ``g * exp(x - out)``, by logarithms of ``g``."""
+    if not g.ndim or not g.numel():
+        return g
+
+    def summed(logs: Any) -> Any:
+        return logs.sub(out).flip((dim,)).logcumsumexp(dim).flip((dim,)).add(x).exp()
+
+    if g.is_complex():
+        return conj(summed(conj(g).log()))
+    least = -LARGEST_NUMBERS.get(str(x_dtype), sys.float_info.max)
+    logs = g.abs().log()
+    positive, negative = logs._where(g.gt(0), least), logs._where(g.lt(0), least)
+    return summed(positive).sub(summed(negative))
 
 
 logcumsumexp.wrt(x=_logcumsumexp_backward)

@@ -61,6 +61,7 @@ INNOCENT = {
     "reference_impl/optim/": ("abs cos sum t", "words of PyTorch's for options, and names of states"),
     "reference_impl/namespace/sorting.py": ("maximum minimum", "functions over ops"),
     "reference_impl/nn/": (EVERY, "functions and layers over ops, and reductions of losses"),
+    "reference_impl/namespace/view_copies.py": (EVERY, "ops under their names for copies"),
     "specs/cases/": (EVERY, "cases are PyTorch text"),
 }
 """Files, or folders, that name ops without stating a fact of them: which names, and why."""

@@ -17,6 +17,117 @@ from specs.callbacks import MODULES
 from specs.fact import DENSITIES
 
 PROGRAMS = {
+    "nextafter has a gradient": """
+a = torch.tensor([1.0, 2.0], requires_grad=True)
+b = torch.tensor([1.0, 3.0], requires_grad=True)
+c = torch.nextafter(a, b)
+c.sum().backward()
+""",
+    "running logarithms of sums do not overflow where they are differentiated": """
+a = torch.tensor([[-900.0, 900.0, 1.0], [2.0, 3.0, 900.0]], requires_grad=True)
+b = torch.logcumsumexp(a, 1)
+c = (b * torch.tensor([1.0, -2.0, 3.0])).sum()
+c.backward()
+""",
+    "shares of a quantile have a gradient": """
+a = torch.tensor([[3.0, 1.0, 2.0], [5.0, 4.0, 6.0]], requires_grad=True)
+b = torch.tensor([0.25, 0.625], requires_grad=True)
+c = torch.quantile(a, b, dim=1)
+d = torch.nanquantile(a, b)
+e = c.sum() + d.sum()
+e.backward()
+""",
+    "one quantity has a covariance without dimensions": """
+a = torch.tensor([[1.0, 2.0, 4.0]], requires_grad=True)
+b = torch.cov(a)
+c = torch.corrcoef(a)
+b.backward()
+""",
+    "correlations lie between -1 and 1": """
+a = torch.tensor([[2.0, -2.0, 2.0, -2.0, 0.0], [1.0, 1.0, -1.0, -1.0, 0.0]], requires_grad=True)
+b = torch.corrcoef(a)
+b.sum().backward()
+""",
+    "copies of views have nodes of their own": """
+a = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+b = torch.transpose_copy(a, 0, 1)
+c = torch.view_copy(a, (4,))
+d, e = torch.unbind_copy(a)
+f = torch.diag(a)
+g = (b.sum() + c.prod() + d.sum() + e.sum() + f.prod())
+g.backward()
+""",
+    "pieces that are taken for copies come from one node": """
+a = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+b, c = torch.unsafe_split(a, 2)
+d = b.mul_(2)
+e = b.sum() + c.sum()
+e.backward()
+""",
+    "dimensions of size 1 are contracted with any": """
+a = torch.tensor([[1.0, 2.0, 3.0]], requires_grad=True)
+b = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+c = torch.tensordot(a, b, ([0], [1]))
+c.sum().backward()
+""",
+    "what is contracted to one number is an inner product": """
+a = torch.tensor([[1.0, 2.0, 3.0]], requires_grad=True)
+b = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+c = torch.tensordot(a, b, ([1], [0]))
+c.sum().backward()
+""",
+    "an index of take_along_dim is counted around": """
+a = torch.tensor([[1.0, 2.0, 3.0]], requires_grad=True)
+b = torch.tensor([[-1, 4, -5]])
+c = torch.take_along_dim(a, b, 1)
+c.sum().backward()
+""",
+    "subscripts are numbers, too": """
+a = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+b = torch.einsum(a, [0, 1], a, [1, 2], [0, 2])
+c = torch.einsum(a, [0, 0])
+d = torch.einsum(a, [..., 27], [27, ...])
+""",
+    "sorting with a word on stability is an overload of its own": """
+a = torch.tensor([3.0, 1.0, 2.0], requires_grad=True)
+b, c = torch.sort(a, stable=True)
+d, e = a.sort(descending=True)
+b.prod().backward()
+""",
+    "a roll through everything is one node": """
+a = torch.tensor([[3.0, 1.0], [2.0, 5.0]], requires_grad=True)
+b = torch.roll(a, 1)
+c = torch.roll(torch.tensor(2.0, requires_grad=True), 3)
+b.prod().backward()
+""",
+    "the signs of a number are copied": """
+a = torch.tensor([3.0, -1.0, 0.0], requires_grad=True)
+b = torch.copysign(a, -2.0)
+c = torch.copysign(torch.tensor([3, -1]), -2.0)
+b.sum().backward()
+""",
+    "mantissas, blocks and inner products have nodes of their own": """
+a = torch.tensor([3.0, -1.0], requires_grad=True)
+b, c = torch.frexp(a)
+d = torch.block_diag(a, b, a)
+e = torch.vdot(a, b)
+f = d.sum() + e
+f.backward()
+""",
+    "a tensor of no dimensions is filled by index": """
+a = torch.tensor(3.0, requires_grad=True)
+b = torch.index_fill(a, 0, torch.tensor([0]), torch.tensor(2.0))
+c = torch.diff(torch.tensor([1.0, 2.0], requires_grad=True), n=0)
+d = torch.narrow(torch.tensor([1.0, 2.0, 3.0]), 0, torch.tensor(1), 2)
+b.backward()
+""",
+    "combinations are masked from grids": """
+a = torch.tensor([3.0, 1.0, 2.0], requires_grad=True)
+b = torch.combinations(a, 2)
+c, d = torch.meshgrid(a, b[0], indexing="xy")
+e = (c * d).sum() + b.prod()
+e.backward()
+""",
     "zeros without memory are not deep-copied, nor are views of them": """
 a = torch.tensor([3.0, 1.0], requires_grad=True)
 b = torch.abs(a)
