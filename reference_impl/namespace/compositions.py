@@ -50,9 +50,10 @@ def diff(
         return x.new_zeros(tuple(x.shape)).copy_(x)
     parts = [part for part in (prepend, x, append) if part is not None]
     x = x if len(parts) == 1 else composite.cat(parts, dim)
-    for _ in range(n):
+    for _ in range(min(n, x.shape[dim])):
         size = x.shape[dim]
-        after, before = x.narrow(dim, 1, size - 1), x.narrow(dim, 0, size - 1)
+        before = x.narrow(dim, 0, size - 1)  # NB: first, as the last argument in PyTorch
+        after = x.narrow(dim, 1, size - 1)
         x = after.ne(before) if x.dtype.numpy.kind == "b" else after.sub(before)
     return x
 

@@ -121,6 +121,16 @@ c = torch.diff(torch.tensor([1.0, 2.0], requires_grad=True), n=0)
 d = torch.narrow(torch.tensor([1.0, 2.0, 3.0]), 0, torch.tensor(1), 2)
 b.backward()
 """,
+    "there are no more differences than neighbours": """
+a = torch.tensor([[3.0, 1.0, 2.0]], requires_grad=True)
+b = torch.diff(a, n=5)
+b.sum().backward()
+""",
+    "the imaginary part of a logarithm of sums is between -pi and pi": """
+a = torch.tensor([2.0 + 7.0j, 2.0 + 8.0j], requires_grad=True)
+b = torch.logsumexp(a, 0)
+c = torch.logsumexp(a, 0, keepdim=True)
+""",
     "combinations are masked from grids": """
 a = torch.tensor([3.0, 1.0, 2.0], requires_grad=True)
 b = torch.combinations(a, 2)
