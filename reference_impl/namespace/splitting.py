@@ -9,6 +9,7 @@ from typing import Any
 from reference_impl.base import dtypes
 from reference_impl.core.access import array_of, showing
 from reference_impl.core.tensor import Tensor
+from reference_impl.namespace import factories
 from reference_impl.namespace.composite import cat, need_tensors
 from specs.dtype_names import scalar_type
 from specs.ops import cat as joining
