@@ -220,8 +220,8 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
         raise RuntimeError(
             f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}"
         )
-    if input.ndim > 1:
-        weight = weight.reshape((1, -1, *(1,) * (input.ndim - 2)))
+    if input.ndim != weight.ndim:
+        weight = weight.reshape((1, -1, *(1,) * (input.ndim - 2))[: input.ndim])
     return input._prelu(weight)
 
 
@@ -237,11 +237,14 @@ def rrelu(
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     need_kernel("leaky_relu", array_of(input), "biuc")
-    if not training:
-        return leaky_relu(input, (lower + upper) / 2)
-    need_kernel("rrelu_with_noise_out", array_of(input), "e")
-    slopes = rand(tuple(input.shape), dtype=input.dtype, device=input.device).mul(upper - lower).add(lower)
-    return input.mul(slopes).where(input.detach().le(0), input)
+    x = input.detach()
+    if training:
+        need_kernel("rrelu_with_noise_out", array_of(input), "e")
+        slopes = rand(tuple(x.shape), dtype=x.dtype, device=x.device).mul(upper - lower).add(lower)
+    else:
+        wide = dtypes.float32 if x.dtype.itemsize == 2 else x.dtype
+        slopes = x.new_full(tuple(x.shape), (lower + upper) / 2, dtype=wide)
+    return input._rrelu(slopes.masked_fill(x.gt(0), 1))
 
 
 def need_probability(p: float) -> None:

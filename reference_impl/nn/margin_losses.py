@@ -67,7 +67,7 @@ def multi_margin_loss(
             f"{list(input.shape)}."
         )
     if weight is None:
-        weight = input.detach().new_ones((input.shape[-1],))
+        weight = input.detach().new_ones(tuple(input.shape[-1:]) or (1,))
     elif weight.ndim != 1:
         raise ValueError("weight must be one-dimensional")
     elif weight.numel() != input.shape[-1]:

@@ -142,8 +142,16 @@ def batch_norm(
     eps: float = 1e-5,
 ) -> Tensor:
     """Normalise channels over the batch, or with running estimates; training updates the estimates."""
+    sizes = tuple(input.shape)
+    if training and math.prod(sizes[:1] + sizes[2:]) == 1:
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size {input.size()}"
+        )
+    if not input.numel():
+        out = input.clone() if weight is None else input.clone().mul(weight.select(0, 0))
+        return out if bias is None else out.add(bias.select(0, 0))
     need_kernel("batch_norm", array_of(input), "biuc")
-    channels = input.shape[1]
+    channels = sizes[1]
     named = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
     for name, given in named.items():
         if given is not None and given.numel() != channels:
@@ -152,10 +160,6 @@ def batch_norm(
     if not training and (running_mean is None or running_var is None):
         missing = "running_mean" if running_mean is None else "running_var"
         raise RuntimeError(f"{missing} must be defined in evaluation mode")
-    if training and input.numel() == input.shape[1]:
-        raise ValueError(
-            f"Expected more than 1 value per channel when training, got input size {input.size()}"
-        )
     _need_dtypes(input, *named.values())
     if not (training or running_mean is None or running_var is None) and by("nn/batch-norm-in-training"):
         return input._batch_norm_known(weight, bias, running_mean, running_var, eps=eps)
@@ -245,6 +249,8 @@ def local_response_norm(
     input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Tensor:
     """Divide by what neighbouring channels hold."""
+    if not input.numel():
+        return input
     squares = input.mul(input)
     if input.ndim == 3:
         wide = squares.unsqueeze(1).constant_pad_nd((0, 0, size // 2, (size - 1) // 2), 0)

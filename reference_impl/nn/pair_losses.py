@@ -7,6 +7,7 @@ from typing import Any
 
 from reference_impl.base.modes import no_grad
 from reference_impl.core.tensor import Tensor
+from reference_impl.namespace.composite import broadcast_tensors
 from reference_impl.nn.loss_functions import chosen_reduction, reduce_losses
 from specs.dtype_names import SCALARS
 
@@ -16,6 +17,9 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     if x1.is_complex() or x2.is_complex():
         got = SCALARS[(x1 if x1.is_complex() else x2).dtype.name]
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {got}")
+    if tuple(x1.shape) != tuple(x2.shape):
+        shape = tuple(broadcast_tensors(x1.detach(), x2.detach())[0].shape)
+        x1, x2 = x1.expand(shape), x2.expand(shape)
     lengths = [x.norm(2, dim, True).clone() for x in (x1, x2)]
     with no_grad():
         for length in lengths:
@@ -145,27 +149,30 @@ def poisson_nll_loss(
     return reduce_losses(losses, reduction)
 
 
-def _beside(var: Tensor, input: Tensor) -> Tensor:
-    """The variances of each element, or one for those along a single dimension."""
-    own, whole = tuple(var.shape), tuple(input.shape)
-    if own != whole and own == whole[:-1]:
-        return var.unsqueeze(-1)
-    others = [n for m, n in zip(whole, own, strict=False) if m != n]
-    if own != whole and (len(own) != len(whole) or sum(others) != 1):
-        raise ValueError("var is of incorrect size")
-    return var
-
-
 def gaussian_nll_loss(
     input: Tensor, target: Tensor, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:
     """Negative log-likelihood of a normal distribution; small variances are held at ``eps``."""
-    held = input.new_full((), var) if not isinstance(var, Tensor) else _beside(var, input).clone()
+    held = var if isinstance(var, Tensor) else input.new_full(tuple(input.shape), var)
     if bool(held.detach().lt(0).any()):
         raise ValueError("var has negative entry/entries")
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not valid")
+    held = _one_for_each(held, tuple(input.shape)).clone()
     with no_grad():
         held.clamp_(min=eps)
     losses = held.log().add(input.sub(target).pow(2).div(held)).mul(0.5)
     return reduce_losses(losses.add(0.5 * math.log(2 * math.pi)) if full else losses, reduction)
+
+
+def _one_for_each(var: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """The variances beside an input of that shape, where one dimension may share them."""
+    given = tuple(var.shape)
+    if given == shape:
+        return var
+    if given == shape[:-1]:
+        return var.unsqueeze(-1)
+    # PyTorch adds up the sizes of the dimensions that share, which is right for one of them alone.
+    if len(given) != len(shape) or sum(n for size, n in zip(shape, given, strict=True) if size != n) != 1:
+        raise ValueError("var is of incorrect size")
+    return var

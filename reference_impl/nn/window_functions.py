@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -32,14 +33,10 @@ def for_each(value: Any, ndim: int) -> tuple[int, ...]:
     return tuple(value) * ndim if len(value) == 1 else tuple(value)
 
 
-def _batched(name: str, x: Tensor, dims: int, function: Callable[[Tensor], Any]) -> Any:
-    """Apply a function of ``(N, C, ...)`` to that or to ``(C, ...)``."""
-    if x.ndim == dims + 2:
-        return function(x)
-    if x.ndim != dims + 1:
+def _need_batch(name: str, x: Tensor, dims: int) -> None:
+    """Refuse what is neither ``(N, C, ...)`` nor ``(C, ...)``."""
+    if x.ndim not in (dims + 1, dims + 2):
         raise RuntimeError(f"{name}: Expected {dims + 1}D or {dims + 2}D tensor, but got {x.ndim}D")
-    found = function(x.unsqueeze(0))
-    return tuple(part.squeeze(0) for part in found) if isinstance(found, tuple) else found.squeeze(0)
 
 
 # -- maximum -----------------------------------------------------------------------------------------
@@ -48,7 +45,7 @@ def positions(x: Tensor, dims: int, places: list[list[list[int]]]) -> np.ndarray
     array = array_of(x)
     sizes = array.shape[array.ndim - dims :]
     lead = array.shape[: array.ndim - dims]
-    flat = array.reshape((*lead, -1))
+    flat = array.reshape((*lead, math.prod(sizes)))
     out = np.zeros((*lead, *map(len, places)), np.int64)
     for at in np.ndindex(*map(len, places)):
         inside = [
@@ -76,7 +73,7 @@ def _max_pool(dims: int) -> Callable[..., Any]:
     ) -> Any:
         """The maximum of each window over the last dimensions, on request with the positions."""
         kernel = for_each(kernel_size, dims)
-        strides = kernel if stride is None or stride == [] else for_each(stride, dims)
+        strides = kernel if stride is None or stride in ([], ()) else for_each(stride, dims)
         pads, dilations = for_each(padding, dims), for_each(dilation, dims)
         need_each(name, dims, kernel, strides, pads)
         if dims == 1:
@@ -155,7 +152,7 @@ def _avg_pool(dims: int) -> Callable[..., Tensor]:
     ) -> Tensor:
         """The mean of each window over the last dimensions."""
         kernel = for_each(kernel_size, dims)
-        strides = kernel if stride is None or stride == [] else for_each(stride, dims)
+        strides = kernel if stride is None or stride in ([], ()) else for_each(stride, dims)
         pads = for_each(padding, dims)
         need_each(name, dims, kernel, strides, pads)
         if divisor_override == 0:
@@ -190,7 +187,8 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     wanted = wanted_sizes(input, output_size, 2)
     if wanted == (1, 1):
         return input.mean((-1, -2), True)
-    return _batched("adaptive_avg_pool2d", input, 2, lambda x: x._adaptive_avg_pool2d(dims=2, how=wanted))
+    _need_batch("adaptive_avg_pool2d", input, 2)
+    return input._adaptive_avg_pool2d(dims=2, how=wanted)
 
 
 @keeping_format
@@ -200,7 +198,8 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     wanted = wanted_sizes(input, output_size, 3)
     if wanted == (1, 1, 1):
         return input.mean((-1, -2, -3), True)
-    return _batched("adaptive_avg_pool3d", input, 3, lambda x: x._adaptive_avg_pool3d(dims=3, how=wanted))
+    _need_batch("adaptive_avg_pool3d", input, 3)
+    return input._adaptive_avg_pool3d(dims=3, how=wanted)
 
 
 def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
@@ -297,7 +296,8 @@ def _unfolding(kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> tu
 def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
     """The windows of an image as columns, ``(N, C * kernel, windows)``."""
     how = _unfolding(kernel_size, dilation, padding, stride)
-    return _batched("unfold", input, 2, lambda x: x._im2col(dims=2, how=how))
+    _need_batch("unfold", input, 2)
+    return input._im2col(dims=2, how=how)
 
 
 def fold(
@@ -305,11 +305,9 @@ def fold(
 ) -> Tensor:
     """The sum of columns as the windows of an image."""
     how = _unfolding(kernel_size, dilation, padding, stride)
-    x = input if input.ndim == 3 else input.unsqueeze(0)
-    if x.shape[1] % (how[0] * how[1]):
+    if input.shape[-2] % (how[0] * how[1]):
         raise RuntimeError(
             "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got "
-            f"input.size(1)={x.shape[1]} and kernel_size={how[:2]}"
+            f"input.size(1)={input.shape[-2]} and kernel_size={how[:2]}"
         )
-    out = x._im2col_backward(sizes=for_each(output_size, 2), how=how)
-    return out if input.ndim == 3 else out.squeeze(0)
+    return input._im2col_backward(sizes=for_each(output_size, 2), how=how)

@@ -160,7 +160,7 @@ def _fused(x: Tensor) -> Any:
     return x.copy()
 
 
-@op(node="NotImplemented", dtypes="float", **_FACTS)
+@op(node="torch::autograd::NotImplemented", dtypes="float", **_FACTS)
 def _fused_backward(dy: Tensor) -> Any:
     """The gradient that such a kernel gives its operand."""
     return dy.copy()

@@ -193,18 +193,6 @@ _log_sigmoid_backward.wrt(
 )
 
 
-@op(node="PreluKernelBackward0", dtypes="same", lacks="biuc", kernel="prelu", **_FACTS)
-def _prelu(x: Tensor, weight: Tensor) -> Any:
-    """``x`` where it is positive, else a learned multiple of it."""
-    return np.where(x > 0, x, weight * x)
-
-
-_prelu.wrt(
-    x=one_dtype("x", "weight", "g", case="iterated")(lambda g, x, weight: g._where(x.gt(0), g.mul(weight))),
-    weight=one_dtype("x", "g", case="iterated")(lambda g, x: g.mul(x).masked_fill(x.gt(0), 0)),
-)
-
-
 @op(inplace=True, node="MishBackward0", dtypes="float", lacks="biuc", kernel="mish", **_FACTS)
 def _mish(x: Tensor) -> Any:
     """``x * tanh(softplus(x))``."""

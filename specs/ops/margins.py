@@ -47,7 +47,7 @@ def _multi_margin(
     """The mean over the classes of what is within the margin, each sample times the weight of its class."""
     short, at = _apart(x, target, margin)
     losses = (short**p * weight[at]).sum(1) / short.dtype.type(short.shape[1])
-    return _reduced(losses if x.ndim > 1 else losses[0], reduction)
+    return _reduced(losses.reshape(target.shape), reduction)
 
 
 @op(node="torch::autograd::NotImplemented", **_FACTS)
@@ -63,9 +63,9 @@ def _multi_margin_backward(
 ) -> Any:  # fmt: skip
     """The gradient of that."""
     short, at = _apart(here, target, margin)
-    share = _spread(dy, here.shape[:-1], reduction).reshape(-1, 1) * weight[at] / short.shape[1]
+    share = _spread(dy, target.shape, reduction).reshape(-1, 1) * weight[at] / short.shape[1]
     out = np.where(short > 0, p * short ** (p - 1) * share, 0)
-    np.put_along_axis(out, at, -out.sum(1, keepdims=True), 1)
+    np.put_along_axis(out, at, 0 - out.sum(1, keepdims=True), 1)
     return out.reshape(here.shape).astype(here.dtype)
 
 

@@ -170,6 +170,14 @@ def _to_weight(g: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation:
     return g._conv_weight(conj(x), weight, **_how(stride, padding, dilation, groups))
 
 
+def _as_large(made: Any, shape: Any) -> Any:
+    """A convolution without the windows for which padding of a transposed one's output left room."""
+    for axis, size in enumerate(shape):
+        if made.shape[axis] > size:
+            made = made.slice(axis, 0, size, 1)
+    return made
+
+
 _conv.wrt(x=_to_input, weight=_to_weight)
 _conv_bias.wrt(x=_to_input, weight=_to_weight, bias=lambda g: g.sum((0, *range(2, g.ndim))))
 _conv_input.wrt(
@@ -182,8 +190,8 @@ _conv_input.wrt(
     ),
 )
 _conv_weight.wrt(
-    dy=lambda g, image, stride, padding, dilation, groups: conj(image)._conv(
-        g, **_how(stride, padding, dilation, groups)
+    dy=lambda g, dy_shape, image, stride, padding, dilation, groups: _as_large(
+        conj(image)._conv(g, **_how(stride, padding, dilation, groups)), dy_shape
     ),
     image=lambda g, dy, image, stride, padding, dilation, groups: conj(dy)._conv_input(
         image, g, **_how(stride, padding, dilation, groups)
@@ -217,10 +225,27 @@ def _conv_transpose(
     return out + bias.reshape((-1,) + (1,) * (x.ndim - 2))
 
 
+@op(internal=True, node="ConvolutionBackwardBackward0", dtypes="same")
+def _conv_transpose_input(
+    dy: Tensor,
+    image: Tensor,
+    weight: Tensor,
+    *,
+    stride: IntList,
+    padding: IntList,
+    dilation: IntList,
+    groups: Count,
+) -> Any:
+    """The gradient of that layer's input; beyond that, padding of the output may leave room for more."""
+    out = _convolved(dy, weight, stride, padding, dilation, groups)
+    inner: Any = (..., *map(slice, image.shape[2:]))
+    return np.ascontiguousarray(out[inner])
+
+
 _conv_transpose.wrt(
     x=one_dtype("g", "weight")(
-        lambda g, weight, stride, padding, dilation, groups: g._conv(
-            conj(weight), **_how(stride, padding, dilation, groups)
+        lambda g, x, weight, stride, padding, dilation, groups: g._conv_transpose_input(
+            x, conj(weight), **_how(stride, padding, dilation, groups)
         )
     ),
     weight=one_dtype("g", "x", "weight")(
@@ -229,6 +254,15 @@ _conv_transpose.wrt(
         )
     ),
     bias=lambda g: g.sum((0, *range(2, g.ndim))),
+)
+_conv_transpose_input.wrt(
+    dy=lambda g, dy, weight, stride, padding, dilation, groups: g._conv_input(
+        dy, conj(weight), **_how(stride, padding, dilation, groups)
+    ),
+    image=lambda g: None,
+    weight=lambda g, dy, weight, stride, padding, dilation, groups: g._conv_weight(
+        conj(dy), weight, **_how(stride, padding, dilation, groups)
+    ),
 )
 
 

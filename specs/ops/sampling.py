@@ -241,7 +241,9 @@ def _pixel_shuffle(x: Tensor, upscale_factor: Count) -> Any:
             "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of "
             f"upscale_factor, but input.size(-3)={channels} is not divisible by {r * r}"
         )
-    parts = x.reshape(-1, channels // r**2, r, r, height, width).transpose(0, 1, 4, 2, 5, 3)
+    parts = x.reshape(math.prod(x.shape[:-3]), channels // r**2, r, r, height, width).transpose(
+        0, 1, 4, 2, 5, 3
+    )
     return parts.reshape(*x.shape[:-3], channels // r**2, height * r, width * r)
 
 
@@ -256,7 +258,11 @@ def _pixel_unshuffle(x: Tensor, downscale_factor: Count) -> Any:
                 f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but "
                 f"input.size({-2 if name == 'height' else -1})={size} is not divisible by {r}"
             )
-    parts = x.reshape(-1, channels, height // r, r, width // r, r).transpose(0, 1, 3, 5, 2, 4)
+    if not x.size:
+        return x.copy()  # with the shape that it has
+    parts = x.reshape(math.prod(x.shape[:-3]), channels, height // r, r, width // r, r).transpose(
+        0, 1, 3, 5, 2, 4
+    )
     return parts.reshape(*x.shape[:-3], channels * r**2, height // r, width // r)
 
 

@@ -124,9 +124,15 @@ def unfold_plan(sizes: Sizes, how: Sizes) -> WeightedSums:
 
 
 # -- the maps ----------------------------------------------------------------------------------------
+def _flat(x: np.ndarray, dims: int) -> np.ndarray:
+    """``x`` with its last ``dims`` dimensions as one."""
+    lead = x.shape[: x.ndim - dims]
+    return x.reshape((*lead, math.prod(x.shape[len(lead) :])))
+
+
 def _mapped(x: np.ndarray, plan: WeightedSums, dims: int) -> np.ndarray:
     at, weights = plan
-    flat = x.reshape((*x.shape[: x.ndim - dims], -1))
+    flat = _flat(x, dims)
     if at.shape[-1] == 1 and (weights == 1).all():
         return np.ascontiguousarray(flat[..., at[..., 0]])
     if x.dtype.kind in "iu":
@@ -143,7 +149,7 @@ def _transposed(dy: np.ndarray, plan: WeightedSums, sizes: Sizes) -> np.ndarray:
     out = np.zeros((math.prod(lead), math.prod(sizes)), dy.dtype)
     spread = dy.reshape((len(out), *at.shape[:-1], 1)) * weights.astype(dy.dtype)
     where: Any = (slice(None), at.reshape(-1))
-    np.add.at(out, where, spread.reshape(len(out), -1))
+    np.add.at(out, where, spread.reshape(len(out), at.size))
     return out.reshape((*lead, *sizes))
 
 
@@ -161,33 +167,39 @@ def linear_map(
     If the transpose has a node of its own name, ``back``, the map merges: the channels and the elements of a
     window share a dimension of the result. The ``kernel`` of such a transpose lacks the same dtypes.
     Only the shape of ``x`` counts for its gradient, but most of PyTorch's save it, and ``demand`` things of
-    its dtype.
+    its dtype. It is an operand of their transposes, and has zeros as its gradient.
     """
 
     def forward(x: Tensor, *, dims: Count, how: IntList) -> Any:
         out = _mapped(x, plan(x.shape[x.ndim - dims :], how), dims)
-        return out.reshape((out.shape[0], -1, out.shape[-1])) if back else out
+        return out.reshape((*out.shape[:-3], math.prod(out.shape[-3:-1]), out.shape[-1])) if back else out
 
     def backward(dy: Tensor, *, sizes: IntList, how: IntList) -> Any:
         made = plan(sizes, how)
         if back:
-            dy = dy.reshape((dy.shape[0], -1, *made[0].shape[:-1]))
+            window, places = made[0].shape[:-1]
+            dy = dy.reshape((*dy.shape[:-2], dy.shape[-2] // window, window, places))
         return _transposed(dy, made, sizes)
 
-    forward.__name__, backward.__name__ = name, f"{name}_backward"
+    def backward_at(dy: Tensor, here: Tensor, *, sizes: IntList, how: IntList) -> Any:
+        return backward(dy, sizes=sizes, how=how)
+
+    back_body: Callable[..., Any] = backward_at if demand else backward
+    forward.__name__, back_body.__name__ = name, f"{name}_backward"
     forward.__doc__ = f"The map of `{plan.__name__}`."
-    backward.__doc__ = f"The transposed map of `{plan.__name__}`."
+    back_body.__doc__ = f"The transposed map of `{plan.__name__}`."
     there = op(node=node, kernel=kernel, lacks=lacks, **_FACTS)(forward)
     own: dict[str, Any] = {"kernel": "col2im_out", "lacks": lacks} if back else {}
-    transposed = op(node=back or node.replace("Backward0", "BackwardBackward0"), **own, **_FACTS)(backward)
+    transposed = op(node=back or node.replace("Backward0", "BackwardBackward0"), **own, **_FACTS)(back_body)
 
-    def through(g: Any, shape: Sizes, dims: int, how: Sizes) -> Any:
-        return getattr(g, transposed.name)(sizes=tuple(shape[len(shape) - dims :]), how=how)
+    def through(g: Any, here: tuple[Any, ...], shape: Sizes, dims: int, how: Sizes) -> Any:
+        return getattr(g, transposed.name)(*here, sizes=tuple(shape[len(shape) - dims :]), how=how)
 
     if demand:
-        there.wrt(x=demand(lambda g, x, dims, how: through(g, x.shape, dims, how)))
+        there.wrt(x=demand(lambda g, x, dims, how: through(g, (x,), x.shape, dims, how)))
+        transposed.wrt(here=lambda g, here_shape: g.new_zeros(here_shape))
     else:
-        there.wrt(x=lambda g, x_shape, dims, how: through(g, x_shape, dims, how))
+        there.wrt(x=lambda g, x_shape, dims, how: through(g, (), x_shape, dims, how))
     transposed.wrt(dy=lambda g, sizes, how: getattr(g, there.name)(dims=len(sizes), how=how))
     return there, transposed
 
@@ -241,37 +253,54 @@ circular, circular_back = linear_map("_circular", "CopySlices", padding_plan)
 
 
 # -- maximum pooling ---------------------------------------------------------------------------------
-def _picking(name: str, node: str, kernel: str, lacks: str = "biuc", case: str = "gradOutput") -> Op:
+def _picking(
+    name: str, node: str, kernel: str, lacks: str = "biuc", case: str = "gradOutput"
+) -> tuple[Op, Op]:
     def picked(x: Tensor, index: Indices, *, dims: Count) -> Any:
-        flat = x.reshape((*x.shape[: x.ndim - dims], -1))
-        places = index.reshape((*index.shape[: index.ndim - dims], -1))
-        return np.take_along_axis(flat, places, -1).reshape(index.shape)
+        return np.take_along_axis(_flat(x, dims), _flat(index, dims), -1).reshape(index.shape)
+
+    def put_back(dy: Tensor, here: Tensor, index: Indices, *, dims: Count) -> Any:
+        return _put_back(dy, here, index, dims)
 
     picked.__name__, picked.__doc__ = name, "The elements at the given positions of the last dimensions."
+    put_back.__name__, put_back.__doc__ = f"{name}_backward", "Elements put back to where they were picked."
     declared = op(node=node, lacks=lacks, kernel=kernel, **_FACTS)(picked)
-    declared.wrt(x=one_dtype("x", "g", case=case)(_put_back))
-    return declared
+    back = op(node=node.replace("Backward0", "BackwardBackward0"), **_FACTS)(put_back)
+    demand = one_dtype("x", "g", case=case)
+    declared.wrt(x=demand(lambda g, x, index, dims: getattr(g, back.name)(x, index, dims=dims)))
+    back.wrt(dy=_picked_gradient, here=lambda g, here_shape: g.new_zeros(here_shape))
+    return declared, back
 
 
-def _put_back(g: Any, x: Any, index: Any, dims: int) -> Any:
-    lead = tuple(x.shape[: x.ndim - dims])
-    flat = g.new_zeros((*lead, math.prod(x.shape[len(lead) :])))
-    return flat.scatter_add(-1, index.reshape((*lead, -1)), g.reshape((*lead, -1))).reshape(tuple(x.shape))
+def _put_back(dy: np.ndarray, here: np.ndarray, index: np.ndarray, dims: int) -> np.ndarray:
+    out = np.zeros(here.shape, dy.dtype)
+    flat, places, given = (_flat(each, dims) for each in (out, index, dy))
+    lead = np.indices(places.shape, sparse=True)[:-1]
+    np.add.at(flat, (*lead, places), given)
+    return out
 
 
-picked2 = _picking("_max_pool2d_at", "MaxPool2DWithIndicesBackward0", "max_pool2d", "bc")
-picked3 = _picking("_max_pool3d_at", "MaxPool3DWithIndicesBackward0", "max_pool3d", "bc")
-adaptively2 = _picking(
+def _picked_gradient(g: Any, index: Any, dims: int) -> Any:
+    lead = tuple(index.shape[: index.ndim - dims])
+    places, given = ((*lead, math.prod(each.shape[len(lead) :])) for each in (index, g))
+    return g.contiguous().view(given).gather(-1, index.view(places)).view(tuple(index.shape))
+
+
+picked2, picked2_back = _picking("_max_pool2d_at", "MaxPool2DWithIndicesBackward0", "max_pool2d", "bc")
+picked3, picked3_back = _picking("_max_pool3d_at", "MaxPool3DWithIndicesBackward0", "max_pool3d", "bc")
+adaptively2, adaptively2_back = _picking(
     "_adaptive_max_pool2d_at", "AdaptiveMaxPool2DBackward0", "adaptive_max_pool2d", case="grad_output"
 )
-adaptively3 = _picking("_adaptive_max_pool3d_at", "AdaptiveMaxPool3DBackward0", "adaptive_max_pool3d")
-fractional2 = _picking(
+adaptively3, adaptively3_back = _picking(
+    "_adaptive_max_pool3d_at", "AdaptiveMaxPool3DBackward0", "adaptive_max_pool3d"
+)
+fractional2, fractional2_back = _picking(
     "_fractional_max_pool2d_at",
     "FractionalMaxPool2DBackward0",
     "fractional_max_pool2d_out_frame",
     case="read",
 )
-fractional3 = _picking(
+fractional3, fractional3_back = _picking(
     "_fractional_max_pool3d_at",
     "FractionalMaxPool3DBackward0",
     "fractional_max_pool3d_out_frame",

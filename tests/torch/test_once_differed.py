@@ -1188,6 +1188,18 @@ a = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
 b = torch.tensor([1.0, 0.0, 2.0], dtype=torch.float64)
 c = torch.linalg.cross(a, b)
 """,
+    "the gradients of pools and of padding depend on the input, too": """
+a = torch.arange(16.0).reshape(1, 1, 4, 4).requires_grad_()
+b = torch.nn.functional.max_pool2d(a, 2)
+c, = torch.autograd.grad(b.sum(), a, create_graph=True)
+d, = torch.autograd.grad(c.sum(), a)
+e = torch.nn.functional.avg_pool2d(a, 2)
+f, = torch.autograd.grad(e.sum(), a, create_graph=True)
+g, = torch.autograd.grad(f.sum(), a)
+h = torch.nn.functional.pad(a, (1, 1, 1, 1), mode='reflect')
+i, = torch.autograd.grad(h.sum(), a, create_graph=True)
+j, = torch.autograd.grad(i.sum(), a)
+""",
     "what is scattered has another dtype": """
 a = torch.zeros(2, dtype=torch.float64)
 b = torch.tensor([1])

@@ -32,7 +32,8 @@ ELSEWHERE = {
     "view", "slice", "cat", "gather", "index_put", "indexing", "random", "complex", "sort", "norms",
     "clamp", "nn", "losses", "nll", "linalg", "layers", "batch_norm", "scatter_reduce", "bags",
     "windows", "resizing", "sampling", "special", "gamma", "bessel", "fourier", "ctc", "margins", "packing",
-    "pseudo_inverse", "beyond_programs", "parts", "distances", "numbers", "forms", "unpooling", "copies",
+    "pseudo_inverse", "beyond_programs", "parts", "distances", "numbers", "forms", "unpooling",
+    "copies", "slopes",
 }  # fmt: skip
 """Families whose ops are views, write or pick elements, or are compared with torch call by call."""
 FAMILIES = [family for family in ops.FAMILIES if family not in ELSEWHERE]

@@ -28,6 +28,7 @@ OTHERWISE = {
     "vectors have another sign": r"\.eig\(|\.svd\(",
     "probabilities are computed again": r"ctc_loss\(",
     "a bound or a weight that is missing has a stand-in": r"clamp_?\((max=)?y\)|multi_margin_loss\(",
+    "what is not drawn is not written": r"rrelu\(x\)",
     "made of other functions": r"pack_|packed|logsigmoid|soft_margin|einsum\(\"ij,kj,i|frexp|\.cov\(",
 }
 """Reasons why a function saves other tensors besides its operands, and who does."""
