@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -133,6 +134,21 @@ def _pads_alike(input: Tensor, weight: Tensor, stride: Any, dilation: Any) -> tu
     return input, tuple(total // 2 for total in totals)
 
 
+def _by_parts(convolve: Callable[..., Tensor], x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """Convolve complex numbers by three convolutions of real ones, in the order of PyTorch's steps."""
+    (real, imaginary), (w, v) = _parts(x), _parts(weight)
+    first, second = (None, None) if bias is None else _parts(bias)
+    a, b = convolve(real, w, first), convolve(imaginary, v)
+    added, weights = first if first is None else first.add(second), w.add(v)
+    c = convolve(real.add(imaginary), weights, added).sub(a).sub(b).mul_scalar(1j)
+    return a.sub(b).add(c)
+
+
+def _parts(x: Tensor) -> tuple[Tensor, Tensor]:
+    pairs = x.resolve_conj().view_as_real()
+    return pairs.select(-1, 0), pairs.select(-1, 1)
+
+
 def _convolution(ndim: int) -> Callable[..., Tensor]:
     def convolve(
         input: Tensor,
@@ -147,6 +163,10 @@ def _convolution(ndim: int) -> Callable[..., Tensor]:
         _need_image(f"conv{ndim}d", ndim, input, bias)
         if input.ndim == ndim + 1:
             return convolve(input.unsqueeze(0), weight, bias, stride, padding, dilation, groups).squeeze(0)
+        if input.is_complex():
+            _need_one_dtype(input, weight)
+            how = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
+            return _by_parts(partial(convolve, **how), input, weight, bias)
         if padding == "same":
             input, padding = _pads_alike(input, weight, stride, dilation)
         elif padding == "valid":
@@ -192,6 +212,9 @@ def _transposed(ndim: int) -> Callable[..., Tensor]:
             x = input.unsqueeze(0)
             return convolve(x, weight, bias, stride, padding, output_padding, groups, dilation).squeeze(0)
         given = {"stride": stride, "padding": padding, "output_padding": output_padding, "dilation": dilation}
+        if input.is_complex():
+            _need_one_dtype(input, weight)
+            return _by_parts(partial(convolve, groups=groups, **given), input, weight, bias)
         settings = _settings(weight, groups, given)
         _need_fit(input, weight, bias, groups, transposed=True)
         _need_dilation(ndim, settings["dilation"], transposed=True)

@@ -116,7 +116,7 @@ for multiplying in (mul, mul_number):
     multiplying.wrt(x=lambda g, y: g.mul(conj(y)), y=lambda g, x: g.mul(conj(x)))
 
 
-@op(internal=True, node="MulBackward1", factor="y", zero="passes", alone=alone.with_tensor("mul"))
+@op(internal=True, real=True, node="MulBackward1", factor="y", zero="passes", alone=alone.with_tensor("mul"))
 def mul_scalar(x: Tensor, y: Number):
     """Product with a number, inside formulas."""
     return np.multiply(x, y)

@@ -17,7 +17,6 @@ from specs.dtype_names import scalar_type
 from specs.errors import unspecified_unless
 from specs.kind import Bool, Count, Indices, IntList, OptPosition, Tensor
 from specs.op import op
-from specs.ops.complex import conj
 
 # -- convolution -----------------------------------------------------------------------------------
 Window = tuple[Any, Any]
@@ -161,13 +160,13 @@ def _need_fit(g: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: 
 @one_dtype("x", "g", "weight")
 def _to_input(g: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
     _need_fit(g, x, weight, stride, padding, dilation)
-    return g._conv_input(x, conj(weight), **_how(stride, padding, dilation, groups))
+    return g._conv_input(x, weight, **_how(stride, padding, dilation, groups))
 
 
 @one_dtype("x", "g", "weight")
 def _to_weight(g: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
     _need_fit(g, x, weight, stride, padding, dilation)
-    return g._conv_weight(conj(x), weight, **_how(stride, padding, dilation, groups))
+    return g._conv_weight(x, weight, **_how(stride, padding, dilation, groups))
 
 
 def _as_large(made: Any, shape: Any) -> Any:
@@ -182,18 +181,18 @@ _conv.wrt(x=_to_input, weight=_to_weight)
 _conv_bias.wrt(x=_to_input, weight=_to_weight, bias=lambda g: g.sum((0, *range(2, g.ndim))))
 _conv_input.wrt(
     dy=lambda g, weight, stride, padding, dilation, groups: g._conv(
-        conj(weight), **_how(stride, padding, dilation, groups)
+        weight, **_how(stride, padding, dilation, groups)
     ),
     image=lambda g: None,
-    weight=lambda g, dy, weight, stride, padding, dilation, groups: conj(dy)._conv_weight(
+    weight=lambda g, dy, weight, stride, padding, dilation, groups: dy._conv_weight(
         g, weight, **_how(stride, padding, dilation, groups)
     ),
 )
 _conv_weight.wrt(
     dy=lambda g, dy_shape, image, stride, padding, dilation, groups: _as_large(
-        conj(image)._conv(g, **_how(stride, padding, dilation, groups)), dy_shape
+        image._conv(g, **_how(stride, padding, dilation, groups)), dy_shape
     ),
-    image=lambda g, dy, image, stride, padding, dilation, groups: conj(dy)._conv_input(
+    image=lambda g, dy, image, stride, padding, dilation, groups: dy._conv_input(
         image, g, **_how(stride, padding, dilation, groups)
     ),
     weight=lambda g: None,
@@ -245,11 +244,11 @@ def _conv_transpose_input(
 _conv_transpose.wrt(
     x=one_dtype("g", "weight")(
         lambda g, x, weight, stride, padding, dilation, groups: g._conv_transpose_input(
-            x, conj(weight), **_how(stride, padding, dilation, groups)
+            x, weight, **_how(stride, padding, dilation, groups)
         )
     ),
     weight=one_dtype("g", "x", "weight")(
-        lambda g, x, weight, stride, padding, dilation, groups: conj(x)._conv_weight(
+        lambda g, x, weight, stride, padding, dilation, groups: x._conv_weight(
             g, weight, **_how(stride, padding, dilation, groups)
         )
     ),
@@ -257,11 +256,11 @@ _conv_transpose.wrt(
 )
 _conv_transpose_input.wrt(
     dy=lambda g, dy, weight, stride, padding, dilation, groups: g._conv_input(
-        dy, conj(weight), **_how(stride, padding, dilation, groups)
+        dy, weight, **_how(stride, padding, dilation, groups)
     ),
     image=lambda g: None,
     weight=lambda g, dy, weight, stride, padding, dilation, groups: g._conv_weight(
-        conj(dy), weight, **_how(stride, padding, dilation, groups)
+        dy, weight, **_how(stride, padding, dilation, groups)
     ),
 )
 

@@ -1200,6 +1200,15 @@ h = torch.nn.functional.pad(a, (1, 1, 1, 1), mode='reflect')
 i, = torch.autograd.grad(h.sum(), a, create_graph=True)
 j, = torch.autograd.grad(i.sum(), a)
 """,
+    "complex numbers are convolved by three convolutions of real ones": """
+a = torch.tensor([[[1 + 2j, 3.0, -1j]]], requires_grad=True)
+b = torch.tensor([[[1j, 2.0]]], requires_grad=True)
+c = torch.tensor([1 - 1j], requires_grad=True)
+d = torch.nn.functional.conv1d(a, b, c)
+e = torch.nn.functional.conv_transpose1d(a, b)
+d.abs().sum().backward()
+e.abs().sum().backward()
+""",
     "what is scattered has another dtype": """
 a = torch.zeros(2, dtype=torch.float64)
 b = torch.tensor([1])
