@@ -2,9 +2,11 @@
 
 from reference_impl.fidelity.out_argument import taking_out
 from reference_impl.linalg.decompositions import eigh, eigvalsh, qr, slogdet, svd, svdvals
-from reference_impl.linalg.eigen import eig, eigvals, lstsq, lu, lu_factor, lu_solve
+from reference_impl.linalg.eigen import eig, eigvals, lstsq
+from reference_impl.linalg.factors import lu, lu_factor, lu_factor_ex, lu_solve
 from reference_impl.linalg.norms import cond, matrix_norm, matrix_rank, norm, vector_norm
 from reference_impl.linalg.old_names import OLD_NAMES
+from reference_impl.linalg.pseudo_inverse import pinv
 from reference_impl.linalg.solving import (
     cholesky,
     cholesky_ex,
@@ -16,7 +18,6 @@ from reference_impl.linalg.solving import (
     matrix_exp,
     matrix_power,
     multi_dot,
-    pinv,
     solve,
     solve_ex,
     solve_triangular,
@@ -40,7 +41,8 @@ __getattr__ = loading(__name__)
 __all__ = [
     "OLD_NAMES",
     "LinAlgError", "cholesky", "cholesky_ex", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals",
-    "eigvalsh", "inv", "inv_ex", "lstsq", "lu", "lu_factor", "lu_solve", "matrix_exp", "matrix_norm",
+    "eigvalsh", "inv", "inv_ex", "lstsq", "lu", "lu_factor", "lu_factor_ex", "lu_solve", "matrix_exp",
+    "matrix_norm",
     "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "qr", "slogdet", "solve", "solve_ex",
     "solve_triangular", "svd", "svdvals", "tensorinv", "tensorsolve", "vander",
     "vecdot", "vector_norm",

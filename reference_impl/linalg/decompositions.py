@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from reference_impl.autograd.function import Function, FunctionNode
-from reference_impl.base.not_modelled import NotModelled
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
+from reference_impl.namespace.composite import cat
 from reference_impl.namespace.return_types import return_type
 from specs.ops.linalg import by_column, need_matrix, need_square
 
@@ -78,15 +78,20 @@ class _Eigh(Function):
         found = np.linalg.eigh(array_of(x), lower)
         values, vectors = wrap(found[0]), wrap(by_column(found[1]))
         ctx.save_for_backward(values, vectors)
+        ctx.set_materialize_grads(False)
         return values, vectors
 
     @staticmethod
-    def backward(ctx: Any, g_values: Tensor, g: Tensor) -> Any:
+    def backward(ctx: Any, g_values: Tensor | None, g: Tensor | None) -> Any:
         values, vectors = ctx.saved_tensors
+        if g is None:
+            found = None if g_values is None else _scaled(vectors, g_values).matmul(vectors.mH)
+            return found, None
         shares = vectors.mH.matmul(g)
         need_no_phase("eigh", shares)
         inner = _without_diagonal(_skew(shares).mul(0.5)).div(_differences(values))
-        inner = inner.add(g_values.diag_embed())
+        if g_values is not None:
+            inner = inner.add(g_values.diag_embed())
         return vectors.matmul(inner.matmul(vectors.mH)), None
 
 
@@ -98,18 +103,25 @@ class _Svd(Function):
     def forward(ctx: Any, x: Tensor, full: bool) -> Any:
         u, s, vh = (wrap(by_column(part) if part.ndim > 1 else part)
                     for part in np.linalg.svd(array_of(x), full))  # fmt: skip
-        ctx.full = full
         ctx.save_for_backward(u, s, vh)
+        ctx.set_materialize_grads(False)
         return u, s, vh
 
     @staticmethod
-    def backward(ctx: Any, gu: Tensor, gs: Tensor, gvh: Tensor) -> Any:
+    def backward(ctx: Any, gu: Tensor | None, gs: Tensor | None, gvh: Tensor | None) -> Any:
         u, s, vh = ctx.saved_tensors
+        # the vectors that belong to no singular value are any, and no loss may depend on them
         k = s.shape[-1]
-        if ctx.full and (u.shape[-1] != k or vh.shape[-2] != k):
-            raise NotModelled(
-                "the gradient of torch.linalg.svd(full_matrices=True) of matrices that are not square"
-            )
+        u, vh = u.narrow(-1, 0, k), vh.narrow(-2, 0, k)
+        if gu is None and gvh is None:
+            if gs is None:
+                return None, None
+            tall = u.shape[-2] >= vh.shape[-1]
+            found = u.matmul(gs.unsqueeze(-1).mul(vh)) if tall else _scaled(u, gs).matmul(vh)
+            return found, None
+        gu = u.new_zeros(u.shape) if gu is None else gu.narrow(-1, 0, k)
+        gvh = vh.new_zeros(vh.shape) if gvh is None else gvh.narrow(-2, 0, k)
+        gs = s.new_zeros(s.shape) if gs is None else gs
         v, gv = vh.mH, gvh.mH
         squares = _differences(s.mul(s))
         left, right = (_skew(a.mH.matmul(b)) for a, b in ((u, gu), (v, gv)))
@@ -160,22 +172,43 @@ class _Qr(Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, mode: Any) -> Any:
-        q, r = (wrap(by_column(factor)) for factor in np.linalg.qr(array_of(x), mode))
-        ctx.save_for_backward(q, r)
-        ctx.tall = array_of(x).shape[-2] >= array_of(x).shape[-1]
-        ctx.square = q.shape[-1] == r.shape[-1]
-        return q, r
+        array = array_of(x)
+        if mode == "r":
+            q, r = np.empty(0, array.dtype), by_column(np.linalg.qr(array, "r"))
+        else:
+            q, r = (by_column(factor) for factor in np.linalg.qr(array, mode))
+        ctx.mode, found = mode, (wrap(q), wrap(r))
+        ctx.save_for_backward(*found)
+        return found
 
     @staticmethod
     def backward(ctx: Any, gq: Tensor, gr: Tensor) -> Any:
         q, r = ctx.saved_tensors
-        if not (ctx.tall and ctx.square):
-            raise NotModelled("the gradient of torch.linalg.qr of wide matrices or with mode='complete'")
-        inner = r.matmul(gr.mH).sub(gq.mH.matmul(q))
-        inner = inner.tril().add(inner.tril(-1).mH)
-        if inner.is_complex():
-            inner = inner.sub(inner.diagonal(dim1=-2, dim2=-1).imag.mul(1j).diag_embed())
-        return r.mH._linalg_solve_triangular(gq.add(q.matmul(inner)), upper=False, left=False), None
+        if ctx.mode == "r":
+            raise RuntimeError(
+                "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use "
+                "linalg.qr(A, mode='reduced') if you are going to differentiate through linalg.qr."
+            )
+        k, columns = q.shape[-1], r.shape[-1]
+        if k > columns:
+            raise RuntimeError(
+                "The QR decomposition is not differentiable when mode='complete' and nrows > ncols."
+            )
+        if k == columns:
+            return _qr_backward(gq, gr, q, r), None
+        # further columns follow from the factor of the first ones: their share goes there
+        further = gr.narrow(-1, k, columns - k)
+        gq = gq.add(q.matmul(r.narrow(-1, k, columns - k)).matmul(further.mH))
+        first = _qr_backward(gq, gr.narrow(-1, 0, k), q, r.narrow(-1, 0, k))
+        return cat([first, q.matmul(further)], -1), None
+
+
+def _qr_backward(gq: Tensor, gr: Tensor, q: Tensor, r: Tensor) -> Tensor:
+    inner = r.matmul(gr.mH).sub(gq.mH.matmul(q))
+    inner = inner.tril().add(inner.tril(-1).mH)
+    if inner.is_complex():
+        inner = inner.sub(inner.diagonal(dim1=-2, dim2=-1).imag.mul(1j).diag_embed())
+    return r.mH._linalg_solve_triangular(gq.add(q.matmul(inner)), upper=False, left=False)
 
 
 def slogdet(A: Tensor, *, named: str = "linalg_slogdet") -> Any:
@@ -199,7 +232,9 @@ def eigh(A: Tensor, UPLO: str = "L") -> Any:
     One triangle is read, ``UPLO``. The gradient is that of a function of the whole matrix.
     """
     need_square("linalg.eigh", array_of(A), integers=True, kernel="linalg_eigh")
-    return _RESULTS["linalg_eigh"](*_Eigh.apply(A, UPLO))
+    if UPLO.upper() not in ("L", "U"):
+        raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
+    return _RESULTS["linalg_eigh"](*_Eigh.apply(A, UPLO.upper()))
 
 
 def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
@@ -210,17 +245,25 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
 def svd(A: Tensor, full_matrices: bool = True, *, driver: Any = None) -> Any:
     """Singular vectors and values: ``U``, ``S`` descending, ``Vh``."""
     need_matrix("linalg.svd", array_of(A), kernel="linalg_svd")
+    if driver is not None and A.device.type == "cpu":
+        raise RuntimeError(
+            "torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER "
+            "backend."
+        )
     return _RESULTS["linalg_svd"](*_Svd.apply(A, full_matrices))
 
 
 def svdvals(A: Tensor, *, driver: Any = None) -> Tensor:
     """The singular values, descending."""
-    return svd(A, False)[1]
+    return svd(A, False, driver=driver)[1]
 
 
 def qr(A: Tensor, mode: str = "reduced") -> Any:
     """An orthogonal and an upper triangular factor."""
     need_matrix("linalg.qr", array_of(A), kernel="geqrf")
-    if mode not in ("reduced", "complete"):
-        raise NotModelled(f"torch.linalg.qr(mode={mode!r})")
+    if mode not in ("reduced", "complete", "r"):
+        raise RuntimeError(
+            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or "
+            "'complete'"
+        )
     return _RESULTS["linalg_qr"](*_Qr.apply(A, mode))

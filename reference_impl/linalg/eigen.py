@@ -8,19 +8,20 @@ import numpy as np
 
 from reference_impl.autograd.function import Function
 from reference_impl.base.device import place_of
-from reference_impl.base.not_modelled import NotModelled, refuse_unless_default
+from reference_impl.base.dtypes import complex64, complex128, float32, float64
+from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
-from reference_impl.fidelity.batched import marking
-from reference_impl.linalg.decompositions import need_no_phase, node_named, svdvals
+from reference_impl.linalg.decompositions import need_no_phase, node_named
+from reference_impl.linalg.pseudo_inverse import above
 from reference_impl.namespace.return_types import return_type
-from specs.ops.linalg import by_column, need_matrix, need_square
+from specs.dtype_names import SCALARS
+from specs.ops.linalg import by_column, need_square
 from specs.ops.pseudo_inverse import pinv_backward
+from specs.signature import clash
 
 _EIG: Any = return_type("linalg_eig", ("eigenvalues", "eigenvectors"))
 _LSTSQ: Any = return_type("linalg_lstsq", ("solution", "residuals", "rank", "singular_values"))
-_LU: Any = return_type("linalg_lu", ("P", "L", "U"))
-_LU_FACTOR: Any = return_type("linalg_lu_factor", ("LU", "pivots"))
 
 
 @node_named("LinalgEigBackward0")
@@ -72,124 +73,97 @@ def eigvals(A: Tensor) -> Tensor:
     return _Eig.apply(A)[0]
 
 
-_DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
-
-
+# -- least squares -----------------------------------------------------------------------------------
 @node_named("LinalgLstsqBackward0")
 class _Lstsq(Function):
     _computes_on_arrays = True
 
     @staticmethod
-    def forward(ctx: Any, a: Tensor, b: Tensor, with_residuals: bool) -> Any:
+    def forward(ctx: Any, a: Tensor, b: Tensor, share: float, driver: str) -> Any:
         left, right = array_of(a), array_of(b)
-        found = np.asarray(np.linalg.pinv(left.astype(np.result_type(left, np.float64))) @ right, right.dtype)
-        apart = np.abs(left @ found - right)
-        rest = (apart**2).sum(-2) if with_residuals else apart[:0].reshape(-1)
-        ctx.save_for_backward(a, b)
+        vector = left.ndim > right.ndim
+        right = right[..., None] if vector else right
+        rows, columns = left.shape[-2:]
+        wide = left.astype(np.result_type(left, np.float64))
+        values = np.linalg.svd(wide, compute_uv=False)
+        rank = above(values, left.shape, rtol=share).sum(-1)
+        found = np.linalg.pinv(wide, 0.0 if driver == "gels" else share) @ right
+        full = driver == "gels" or (driver != "gelsy" and np.all(rank == columns))
+        apart = np.abs(wide @ found - right) ** 2
+        none = np.empty(0, left.real.dtype)
+        residuals = apart.sum(-2).astype(none.dtype) if rows > columns and full else none
+        solution = np.asarray(found, left.dtype)
+        rest = (
+            wrap(np.asarray(rank if driver != "gels" else np.empty(0), np.int64)),
+            wrap(values.astype(none.dtype) if driver in ("gelsd", "gelss") else none.copy()),
+        )
+        out = wrap(solution[..., 0] if vector else by_column(solution)), wrap(residuals)
+        ctx.vector = vector
         ctx.set_materialize_grads(False)
-        return wrap(by_column(found)), wrap(rest)
+        ctx.mark_non_differentiable(*rest)
+        ctx.save_for_backward(a, b, out[0])
+        return (*out, *rest)
 
     @staticmethod
-    def backward(ctx: Any, g: Any, g_rest: Any) -> Any:
-        a, b = ctx.saved_tensors
-        inverse = a._linalg_pinv()
-        by_a = by_b = None
+    def backward(ctx: Any, g: Tensor | None, g_residuals: Tensor | None, *rest: Any) -> Any:
+        a, b, solution = ctx.saved_tensors
+        of_a: Any = None
+        of_b: Any = None
+        if ctx.vector:
+            b, solution = b.unsqueeze(-1), solution.unsqueeze(-1)
         if g is not None:
-            by_a = pinv_backward(g.matmul(b.mH), a, inverse) if a.requires_grad else None
-            by_b = inverse.mH.matmul(g) if b.requires_grad else None
-        if g_rest is not None and g_rest.numel():
-            solution = inverse.matmul(b)
-            apart = a.matmul(solution).sub(b).mul(g_rest.unsqueeze(-2)).mul(2)
-            more = apart.matmul(solution.mH)
-            by_a = more if by_a is None else by_a.add(more)
-            by_b = apart.neg() if by_b is None else by_b.sub(apart)
-        return by_a, by_b, None
+            g, inverse = g.unsqueeze(-1) if ctx.vector else g, a._linalg_pinv()
+            of_a, of_b = pinv_backward(g.matmul(b.mH), a, inverse), inverse.mH.matmul(g)
+        if g_residuals is not None and g_residuals.numel():
+            apart = a.matmul(solution).sub(b).mul(g_residuals.mul(2).unsqueeze(-2))
+            by_a, by_b = apart.matmul(solution.mH), apart.neg()
+            of_a, of_b = (by_a, by_b) if of_a is None else (of_a.add(by_a), of_b.add(by_b))
+        if of_b is not None and ctx.vector:
+            of_b = of_b.squeeze(-1)
+        return of_a, of_b, None, None
 
 
-@marking
+_DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
+
+
+def _need_least_squares(A: Tensor, B: Tensor) -> None:
+    name, left, right = "torch.linalg.lstsq", array_of(A), array_of(B)
+    if A.ndim < 2:
+        raise RuntimeError(f"{name}: input must have at least 2 dimensions.")
+    if not B.ndim:
+        raise RuntimeError(f"{name}: other must have at least 1 dimension.")
+    if not 0 <= A.ndim - B.ndim <= 1:
+        raise RuntimeError(
+            f"{name}: input.dim() must be greater or equal to other.dim() and (input.dim() - other.dim()) "
+            "<= 1"
+        )
+    at = -1 if A.ndim > B.ndim else -2
+    if A.shape[-2] != B.shape[at]:
+        raise RuntimeError(f"{name}: input.size(-2) should match other.size({at})")
+    if A.dtype is not B.dtype:
+        one, other = (SCALARS[x.dtype.name] for x in (A, B))
+        raise RuntimeError(
+            f"{name}: Expected input and other to have the same dtype, but got input's dtype {one} and "
+            f"other's dtype {other}"
+        )
+    if A.dtype not in (float32, float64, complex64, complex128):
+        raise RuntimeError("This function doesn't handle types other than float and double")
+    batches = left.shape[:-2], right.shape[:at]
+    try:
+        np.broadcast_shapes(*batches)
+    except ValueError:
+        refuse_by("op/shapes-broadcast", **clash(*batches))
+
+
 def lstsq(A: Tensor, B: Tensor, rcond: Any = None, *, driver: Any = None) -> Any:
-    """The least squares solution of ``A X = B`` for matrices of full rank.
+    """The least squares solution of ``A X = B``.
 
     The drivers of LAPACK differ in what they tell beside it: residuals, the rank, singular values.
     """
-    refuse_unless_default("linalg.lstsq", {"rcond": rcond}, rcond=None)
-    left = array_of(A)
-    need_matrix("torch.linalg.lstsq", left)
+    _need_least_squares(A, B)
     if driver not in (None, *_DRIVERS):
         raise RuntimeError(f"torch.linalg.lstsq: parameter `driver` should be one of ({', '.join(_DRIVERS)})")
+    left = array_of(A)
     driver = driver or ("gelsy" if place_of(A).type == "cpu" else "gels")
-    vector = B.ndim == A.ndim - 1
-    rank = np.linalg.matrix_rank(left)
-    rows, columns = left.shape[-2:]
-    full = driver != "gelsy" and rows > columns and bool(np.all(rank == columns))
-    solution, residuals = _Lstsq.apply(A, B.unsqueeze(-1) if vector else B, full)
-    values = A.new_empty((0,)) if driver in ("gels", "gelsy") else svdvals(A.detach())
-    ranks = np.empty(0) if driver == "gels" else rank
-    return _LSTSQ(
-        solution.squeeze(-1) if vector else solution, residuals, wrap(np.asarray(ranks, np.int64)), values
-    )
-
-
-# -- triangular factors ------------------------------------------------------------------------------------
-def _exchanged(array: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Both factors in one square matrix, and the rows exchanged, counted from 1."""
-    work, pivots = array.astype(np.float64), np.zeros(len(array), np.int32)
-    for n in range(len(work)):
-        best = n + int(np.argmax(np.abs(work[n:, n])))
-        pivots[n] = best + 1
-        work[[n, best]] = work[[best, n]]
-        if work[n, n]:
-            work[n + 1 :, n] /= work[n, n]
-            work[n + 1 :, n + 1 :] -= np.outer(work[n + 1 :, n], work[n, n + 1 :])
-    return work.astype(array.dtype), pivots
-
-
-def _factored(A: Tensor, name: str) -> tuple[np.ndarray, np.ndarray]:
-    array = array_of(A)
-    need_square(name, array, integers=True, kernel="lu")
-    if A.requires_grad:
-        raise NotModelled(f"the gradient of torch.{name}")
-    flat = [_exchanged(one) for one in array.reshape((-1, *array.shape[-2:]))]
-    both = np.array([one for one, _ in flat]).reshape(array.shape)
-    return both, np.array([rows for _, rows in flat], np.int32).reshape(array.shape[:-1])
-
-
-def permutation(pivots: np.ndarray, dtype: Any) -> np.ndarray:
-    """The matrices of the exchanges of rows that pivots name."""
-    flat = pivots.reshape(-1, pivots.shape[-1])
-    found = []
-    for rows in flat:
-        order = list(range(len(rows)))
-        for n, best in enumerate(rows):
-            order[n], order[best - 1] = order[best - 1], order[n]
-        found.append(np.eye(len(rows), dtype=dtype)[order].T)
-    return np.array(found).reshape((*pivots.shape, pivots.shape[-1]))
-
-
-@marking
-def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
-    """Both triangular factors in one matrix, and the rows exchanged."""
-    both, pivots = _factored(A, "linalg.lu_factor")
-    return _LU_FACTOR(wrap(by_column(both)), wrap(pivots))
-
-
-@marking
-def lu(A: Tensor, *, pivot: bool = True) -> Any:
-    """A permutation, a lower and an upper triangular factor."""
-    both, pivots = _factored(A, "linalg.lu")
-    lower = np.tril(both, -1) + np.eye(both.shape[-1], dtype=both.dtype)
-    parts = (permutation(pivots, both.dtype), lower, np.triu(both))
-    return _LU(*(wrap(np.ascontiguousarray(part)) for part in parts))
-
-
-def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor) -> Tensor:
-    """The solution of a system whose matrix has those triangular factors."""
-    both = array_of(LU)
-    whole = (
-        permutation(array_of(pivots), both.dtype)
-        @ (np.tril(both, -1) + np.eye(both.shape[-1], dtype=both.dtype))
-        @ np.triu(both)
-    )
-    if LU.requires_grad:
-        raise NotModelled("the gradient of torch.linalg.lu_solve by its factors")
-    return wrap(whole)._linalg_solve(B)
+    share = np.finfo(left.dtype).eps * max(left.shape[-2:]) if rcond is None else rcond
+    return _LSTSQ(*_Lstsq.apply(A, B, share, driver))

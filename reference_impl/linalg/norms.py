@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from reference_impl.base import dtypes
-from reference_impl.base.dtypes import bfloat16, float16
+from reference_impl.base.dtypes import complex64, complex128, float32, float64
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.fidelity.batched import marking
-from reference_impl.linalg.decompositions import svdvals
-from reference_impl.linalg.solving import inv
+from reference_impl.linalg.decompositions import eigvalsh, svdvals
+from reference_impl.linalg.pseudo_inverse import above, read_tolerances
+from reference_impl.linalg.solving import inv_ex
 from specs.dtype_names import SCALARS
 from specs.ops.helpers import axes_of
 from specs.ops.linalg import need_matrix, need_square
@@ -113,6 +114,9 @@ def norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, 
     return matrix_norm(A, ord, dim, keepdim, dtype=dtype)
 
 
+_CONDITIONS = (None, 2, -2, 1, -1, "fro", "nuc", math.inf, -math.inf)
+
+
 def cond(A: Tensor, p: Any = None) -> Tensor:
     """The condition number in a norm, by default from the singular values.
 
@@ -120,30 +124,38 @@ def cond(A: Tensor, p: Any = None) -> Tensor:
     """
     if A.ndim < 2:
         raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
-    if p not in (None, "fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf):
+    if p not in _CONDITIONS:
         raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
-    if p in (None, 2, -2, "nuc"):
+    if not A.numel():
+        return A.detach().abs().new_zeros(A.shape[:-2])
+    if p in (None, 2, -2):
         values = svdvals(A)
-        if p == "nuc":
-            return values.sum(-1).mul(values.reciprocal().sum(-1))
-        largest, least = values.select(-1, 0), values.select(-1, -1)
-        return least.div(largest) if p == -2 else largest.div(least)
-    need_square(f"linalg.cond(ord={f'{p:f}' if isinstance(p, float) else p})", array_of(A))
-    inverse = inv(A)
-    inverse.masked_fill_(inverse.detach().isinf(), math.inf)
+        first, last = values.narrow(-1, 0, 1), values.narrow(-1, -1, 1)
+        return (last.div(first) if p == -2 else first.div(last)).squeeze(-1)
+    need_square(
+        f"linalg.cond(ord={f'{p:f}' if isinstance(p, float) else p})", array_of(A), half=True, integers=True
+    )
+    if p == "nuc":
+        values = svdvals(A)
+        return values.sum(-1).mul(values.reciprocal().sum(-1))
+    inverse, info = inv_ex(A)
+    inverse.masked_fill_(info.gt(0).unsqueeze(-1).unsqueeze(-1), math.inf)
     return matrix_norm(A, p).mul(matrix_norm(inverse, p)).nan_to_num_(math.inf, math.inf, -math.inf)
 
 
 @marking
 def matrix_rank(
-    A: Tensor, *, atol: float | None = None, rtol: float | None = None, hermitian: bool = False
+    A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None
 ) -> Tensor:
     """The number of singular values above a bound; it has no gradient."""
-    if A.dtype in (float16, bfloat16):
+    if A.dtype not in (float32, float64, complex64, complex128):
         raise RuntimeError("This function doesn't handle types other than float and double")
-    values = svdvals(A.detach())
-    array = array_of(values)
-    eps = np.finfo(array.dtype).eps * max(A.shape[-2:])
-    share = rtol if rtol is not None else 0.0 if atol else eps
-    least = np.maximum(0.0 if atol is None else atol, share * array.max(-1, keepdims=True))
-    return wrap(np.asarray((array > least).sum(-1), np.int64))
+    if A.ndim < 2:
+        raise RuntimeError(
+            "torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions."
+        )
+    atol = tol if atol is None else atol
+    given = read_tolerances("linalg.matrix_rank", atol=atol, rtol=0.0 if tol is not None else rtol)
+    values = eigvalsh(A.detach()).abs() if hermitian else svdvals(A.detach())
+    counted = above(array_of(values), array_of(A).shape, **given).sum(-1)
+    return wrap(np.asarray(counted, np.int64))

@@ -8,16 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from reference_impl.base.dtypes import complex64, complex128, float32, float64, int32
-from reference_impl.base.not_modelled import NotModelled, refuse_unless_default
 from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
-from reference_impl.core.tensor import Tensor
+from reference_impl.core.tensor import Tensor, wrap
+from reference_impl.fidelity.batched import marking
 from reference_impl.namespace.composite import cat
-from reference_impl.namespace.factories import eye, zeros
+from reference_impl.namespace.factories import eye
 from reference_impl.namespace.return_types import return_type
-from specs.dtype_names import SCALARS
-from specs.ops.linalg import need_square
+from specs.ops.linalg import (
+    NO_FACTOR,
+    NO_INVERSE,
+    NO_SOLUTION,
+    need_square,
+    orders_not_positive,
+    refuse_singular,
+)
+from specs.ops.triangular import factored
 
 
 def inv(A: Tensor) -> Tensor:
@@ -52,24 +58,41 @@ def matrix_exp(A: Tensor) -> Tensor:
     return A._linalg_matrix_exp()
 
 
-def _with_success(found: Tensor, name: str, field: str) -> Any:
-    """The result beside a zero for each matrix: there is no failure that is not refused."""
-    return return_type(name, (field, "info"))(found, zeros(found.shape[:-2], dtype=int32))
+_INV_EX: Any = return_type("linalg_inv_ex", ("inverse", "info"))
+_CHOLESKY_EX: Any = return_type("linalg_cholesky_ex", ("L", "info"))
+_SOLVE_EX: Any = return_type("linalg_solve_ex", ("result", "info"))
 
 
+def _placed(info: np.ndarray, beside: Tensor) -> Tensor:
+    return wrap(info).to(beside.device)
+
+
+@marking
 def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
-    """The inverse, and whether there is one."""
-    return _with_success(inv(A), "linalg_inv_ex", "inverse")
+    """The inverse, and the first pivot of zero of each matrix that has none."""
+    found, info = A._linalg_inv(checked=False), factored(array_of(A))[2]
+    if check_errors:
+        refuse_singular("linalg.inv_ex", info, NO_INVERSE)
+    return _INV_EX(found, _placed(info, A))
 
 
+@marking
 def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
-    """The triangular factor, and whether there is one."""
-    return _with_success(cholesky(A, upper=upper), "linalg_cholesky_ex", "L")
+    """The triangular factor, and the order of the first minor that is not positive where there is none."""
+    found = A._linalg_cholesky(upper=upper, checked=False)
+    info = orders_not_positive(array_of(A), upper)
+    if check_errors:
+        refuse_singular("linalg.cholesky_ex", info, NO_FACTOR)
+    return _CHOLESKY_EX(found, _placed(info, A))
 
 
+@marking
 def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
-    """The solution, and whether there is one."""
-    return _with_success(solve(A, B, left=left), "linalg_solve_ex", "result")
+    """The solution, and the first pivot of zero of each matrix that has no inverse."""
+    found, info = A._linalg_solve(B, left=left, checked=False), factored(array_of(A))[2]
+    if check_errors:
+        refuse_singular("torch.linalg.solve_ex", info, NO_SOLUTION)
+    return _SOLVE_EX(found, _placed(info, A))
 
 
 def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
@@ -97,6 +120,7 @@ def vander(x: Tensor, N: int | None = None) -> Tensor:
             "linalg.vander supports floating point, complex, and integer tensors, but got "
             f"{_NO_POWERS[str(x.dtype)]}"
         )
+    x = x.unsqueeze(-1) if not x.ndim else x
     count = x.shape[-1] if N is None else N
     if count <= 1:
         raise RuntimeError("N must be greater than 1.")
@@ -117,25 +141,6 @@ def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     return inv(A.reshape((-1, math.prod(shape[ind:])))).reshape((*shape[ind:], *shape[:ind]))
 
 
-def pinv(
-    A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None
-) -> Tensor:
-    """The pseudo-inverse of matrices, which are called Hermitian only if they are."""
-    given = {"rcond": rcond, "atol": atol, "rtol": rtol}
-    refuse_unless_default("linalg.pinv", given, rcond=None, atol=None, rtol=None)
-    if A.ndim < 2 or A.dtype not in (float32, float64, complex64, complex128):
-        raise RuntimeError(
-            f"linalg.pinv({SCALARS[A.dtype.name]}{{{list(A.shape)}}}): expected a tensor with 2 or more "
-            "dimensions of float, double, cfloat or cdouble types"
-        )
-    if hermitian:
-        array = array_of(A)
-        need_square("linalg.eigh", array)
-        if not np.array_equal(array, np.swapaxes(array, -1, -2).conj()):
-            raise NotModelled("torch.linalg.pinv(hermitian=True) of a matrix that is not")
-    return A._linalg_pinv()
-
-
 def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """The cross product of vectors of three elements."""
     return input._linalg_cross(other, dim=dim)
@@ -145,6 +150,8 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """The inner product of vectors along a dimension."""
     if not x.is_floating_point() and not x.is_complex():
         refuse_by("op/norm-dtype", name="linalg.vecdot", dtype=array_of(x).dtype)
+    if x.ndim == 1 and y.ndim == 1:
+        return x.vdot(y)
     return (x.conj() if x.is_complex() else x).mul(y).sum(dim)
 
 
@@ -160,6 +167,8 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
         return A.clone().copy_(eye(A.shape[-1], dtype=A.dtype, device=A.device).expand_as(A))
     if n < 0:
         A, n = inv(A), -n
+        if n == 1:
+            return A
     if n == 1:
         return A.clone()
     power: Tensor | None = None

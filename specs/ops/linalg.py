@@ -16,6 +16,7 @@ from specs.errors import need_kernel
 from specs.kind import Bool, Dim, Tensor
 from specs.op import op
 from specs.ops.helpers import axis_of, need_one_dtype
+from specs.ops.triangular import factored, permutation, solved, substituted
 
 _FACTS: dict[str, Any] = {
     "internal": True,
@@ -63,7 +64,7 @@ def need_matrix(
         raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {got}")
     if x.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
-    if kernel:
+    if kernel and x.size:
         need_kernel(kernel, x, "biueV")
 
 
@@ -72,41 +73,37 @@ def by_column(x: Any) -> np.ndarray:
     return np.swapaxes(np.ascontiguousarray(np.swapaxes(x, -1, -2)), -1, -2)
 
 
-def _batch(at: tuple[int, ...], shape: tuple[int, ...]) -> str:
+def element(at: tuple[int, ...], shape: tuple[int, ...]) -> str:
+    """The matrix of a batch that a refusal speaks of."""
     return f"(Batch element {np.ravel_multi_index(at, shape)}): " if shape else ""
 
 
-def _zero_pivot(x: np.ndarray) -> int:
-    """The first pivot, counted from 1, that is zero in a decomposition with row exchanges; 0 if none is."""
-    x = x.copy()
-    for n in range(len(x)):
-        best = n + int(np.argmax(np.abs(x[n:, n])))
-        if x[best, n] == 0:
-            return n + 1
-        x[[n, best]] = x[[best, n]]
-        x[n + 1 :] -= np.outer(x[n + 1 :, n] / x[n, n], x[n])
-    return 0
-
-
-def _refuse_singular(name: str, x: np.ndarray, words: str) -> None:
-    """Refuse the first matrix of a batch that is singular."""
-    for at in np.ndindex(x.shape[:-2]):
-        if pivot := _zero_pivot(x[at]):
-            raise LinAlgError(f"{name}: {_batch(at, x.shape[:-2])}{words.format(pivot=pivot)}")
+def refuse_singular(name: str, info: np.ndarray, words: str) -> None:
+    """Refuse the first matrix of a batch that has a pivot of zero."""
+    for at in np.ndindex(info.shape):
+        if info[at]:
+            raise LinAlgError(f"{name}: {element(at, info.shape)}{words.format(pivot=info[at])}")
 
 
 # -- inverse and determinant -------------------------------------------------------------------------
+NO_INVERSE = (
+    "The diagonal element {pivot} is zero, the inversion could not be completed because the input matrix is "
+    "singular."
+)
+NO_SOLUTION = "The solver failed because the input matrix is singular."
+
+
 @op(node="LinalgInvExBackward0", dtypes="keep", **_FACTS)
-def _linalg_inv(x: Tensor) -> Any:
+def _linalg_inv(x: Tensor, *, checked: Bool = True) -> Any:
     """The inverse of each matrix; saves its result."""
     need_square("linalg.inv", x)
-    _refuse_singular(
-        "linalg.inv",
-        x,
-        "The diagonal element {pivot} is zero, the inversion could not be completed because the input matrix "
-        "is singular.",
-    )
-    return by_column(np.linalg.inv(x))
+    both, pivots, info = factored(x)
+    if not info.any():
+        return by_column(np.linalg.inv(x))
+    if checked:
+        refuse_singular("linalg.inv", info, NO_INVERSE)
+    size = x.shape[-1]
+    return by_column(solved(both, permutation(pivots, size, x.dtype), np.eye(size, dtype=x.dtype)))
 
 
 _linalg_inv.wrt(x=lambda g, out: out.mH.matmul(g.matmul(out.mH)).neg())
@@ -116,33 +113,42 @@ _linalg_inv.wrt(x=lambda g, out: out.mH.matmul(g.matmul(out.mH)).neg())
 def _linalg_det(x: Tensor) -> Any:
     """The determinant of each matrix."""
     need_square("linalg.det", x, kernel="lu")
+    if not x.size:
+        return np.ones(x.shape[:-2], np.float32).astype(x.dtype)
     return np.asarray(np.linalg.det(x))
 
 
-@op(node="", dtypes="keep", **_FACTS)
-def _cofactors(x: Tensor) -> Any:
+def _by_singular_values(g: Any, x: Any) -> Any:
     """The cofactors of each matrix, which stay finite where the determinant is zero."""
-    u, s, vh = np.linalg.svd(x)
-    n = s.shape[-1]
-    others = np.stack([np.prod(np.delete(s, i, -1), -1) for i in range(n)], -1)
-    sign = np.linalg.det(u) * np.linalg.det(vh)
-    return np.asarray(sign[..., None, None] * np.matmul(u * others[..., None, :], vh))
+    u, s, v = x.svd()
+    own = s.new_ones(s.shape).diag_embed() == 1
+    others = s.unsqueeze(-2).expand(own.shape).masked_fill(own, 1).prod(-1)
+    share = u._linalg_det().mul(v.mH._linalg_det()).conj().mul(g).unsqueeze(-1)
+    diagonal = share.mul(others)
+    return u.mul(diagonal.unsqueeze(-2)).matmul(v.mH)
 
 
 def _det_backward(g: Any, x: Any, out: Any) -> Any:
-    g = g.unsqueeze(-1).unsqueeze(-1)
-    if bool((out.detach() == 0).any()):
-        if x._is_recorded() and g.requires_grad:
-            raise NotImplementedError("second derivatives of the determinant of a singular matrix")
-        return g.mul(x.detach()._cofactors().conj())
-    return g.mul(out.unsqueeze(-1).unsqueeze(-1).conj()).mul(x._linalg_inv().mH)
+    if not x.numel():
+        return x.new_zeros(x.shape)
+    if x.shape[-1] == 1:
+        return g.unsqueeze(-1).unsqueeze(-1).expand(x.shape)
+    singular = out.detach() == 0
+    if not singular.any():
+        return g.mul(out.conj()).unsqueeze(-1).unsqueeze(-1).mul(x._linalg_inv().mH)
+    if singular.all():
+        return _by_singular_values(g, x)
+    found = x.new_zeros(x.shape)
+    for part in (singular, ~singular):
+        found[part] = _det_backward(g[part], x[part], out[part])
+    return found
 
 
 _linalg_det.wrt(x=_det_backward)
 
 
 # -- solving -----------------------------------------------------------------------------------------
-def _is_vector(x: np.ndarray, y: np.ndarray) -> bool:
+def is_vector(x: Any, y: Any) -> bool:
     """Tell a batch of vectors from a batch of matrices, as torch does by the shapes."""
     return y.ndim == 1 or (x.ndim - 1 == y.ndim and y.shape == x.shape[:-1])
 
@@ -154,10 +160,13 @@ def _need_system(name: str, x: np.ndarray, y: np.ndarray, left: bool, **takes: A
             f"{name}: Expected A and B to have the same dtype, but found A of type {scalar_type(x)} and B "
             f"of type {scalar_type(y)} instead"
         )
-    side = y.shape[-1] if _is_vector(x, y) else y.shape[-2 if left else -1]
-    if side != x.shape[-1]:
-        # torch speaks of a vector as of a matrix of one column
-        shape = (*y.shape, 1) if _is_vector(x, y) else y.shape
+    # torch speaks of a vector as of a matrix of one column
+    need_sides(name, x, (*y.shape, 1) if is_vector(x, y) else y.shape, left)
+
+
+def need_sides(name: str, x: Any, shape: tuple[int, ...], left: bool) -> None:
+    """Refuse a right side of that shape if it has another number of rows, or columns, than the matrices."""
+    if shape[-2 if left else -1] != x.shape[-1]:
         raise RuntimeError(
             f"{name}: Incompatible shapes of A and B for the equation {'AX = B' if left else 'XA = B'} "
             f"({x.shape[-2]}x{x.shape[-1]} and {shape[-2]}x{shape[-1]})"
@@ -165,24 +174,31 @@ def _need_system(name: str, x: np.ndarray, y: np.ndarray, left: bool, **takes: A
 
 
 @op(node="LinalgSolveExBackward0", dtypes="keep", torch_names={"x": "A", "y": "B"}, **_FACTS)
-def _linalg_solve(x: Tensor, y: Tensor, *, left: Bool = True) -> Any:
+def _linalg_solve(x: Tensor, y: Tensor, *, left: Bool = True, checked: Bool = True) -> Any:
     """The solution of each system of linear equations; saves its result."""
     _need_system("linalg.solve", x, y, left, kernel="lu")
-    _refuse_singular("torch.linalg.solve", x, "The solver failed because the input matrix is singular.")
-    if _is_vector(x, y):
-        return np.linalg.solve(x, y[..., None])[..., 0]
-    if left:
-        return by_column(np.linalg.solve(x, y))
-    return np.swapaxes(np.linalg.solve(np.swapaxes(x, -1, -2), np.swapaxes(y, -1, -2)), -1, -2)
+    vector, (both, pivots, info) = is_vector(x, y), factored(x)
+    y = y[..., None] if vector else y
+    if info.any():
+        if checked:
+            refuse_singular("torch.linalg.solve", info, NO_SOLUTION)
+        found = solved(both, permutation(pivots, x.shape[-1], x.dtype), y, left=left)
+    elif left:
+        found = np.linalg.solve(x, y)
+    else:
+        found = np.swapaxes(np.linalg.solve(np.swapaxes(x, -1, -2), np.swapaxes(y, -1, -2)), -1, -2)
+    if vector:
+        return found[..., 0]
+    return by_column(found) if left else found
 
 
-def _summed_to(g: Any, shape: Any) -> Any:
+def summed_to(g: Any, shape: Any) -> Any:
     """The sum over what broadcasting added."""
     return g.sum_to_size(shape) if tuple(g.shape) != tuple(shape) else g
 
 
 def _solve_right(g: Any, x: Any, out: Any, y_shape: Any, left: bool) -> Any:
-    return _summed_to(x.mH._linalg_solve(g, left=left), y_shape)
+    return summed_to(x.mH._linalg_solve(g, left=left), y_shape)
 
 
 def _solve_left(g: Any, x: Any, out: Any, y_shape: Any, left: bool) -> Any:
@@ -191,7 +207,7 @@ def _solve_left(g: Any, x: Any, out: Any, y_shape: Any, left: bool) -> Any:
         product = inner.unsqueeze(-1).matmul(out.unsqueeze(-2).conj())
     else:
         product = inner.matmul(out.mH) if left else out.mH.matmul(inner)
-    return _summed_to(product.neg(), x.shape)
+    return summed_to(product.neg(), x.shape)
 
 
 _linalg_solve.wrt(x=_solve_left, y=_solve_right)
@@ -210,58 +226,77 @@ def _linalg_solve_triangular(
         matrix[..., size, size] = 1
     with np.errstate(all="ignore"):
         if not left:
-            return np.swapaxes(
-                _substituted(np.swapaxes(matrix, -1, -2), np.swapaxes(y, -1, -2), not upper), -1, -2
-            )
-        return by_column(_substituted(matrix, y, upper))
-
-
-def _substituted(matrix: np.ndarray, y: np.ndarray, upper: bool) -> np.ndarray:
-    """Solve row by row; a zero on the diagonal gives infinities, as in LAPACK."""
-    shape = np.broadcast_shapes(matrix.shape[:-2], y.shape[:-2])
-    out = np.broadcast_to(y, (*shape, *y.shape[-2:])).copy()
-    size = matrix.shape[-1]
-    for n in range(size)[::-1] if upper else range(size):
-        known = slice(n + 1, size) if upper else slice(0, n)
-        out[..., n, :] -= np.matmul(matrix[..., n : n + 1, known], out[..., known, :])[..., 0, :]
-        out[..., n, :] /= matrix[..., n, n, None]
-    return out
+            turned, b = np.swapaxes(matrix, -1, -2), np.swapaxes(y, -1, -2)
+            return np.swapaxes(substituted(turned, b, from_below=not upper), -1, -2)
+        return by_column(substituted(matrix, y, from_below=upper))
 
 
 def _triangular(g: Any, x: Any, out: Any, upper: bool, left: bool, unitriangular: bool) -> Any:
     inner = x.mH._linalg_solve_triangular(g, upper=not upper, left=left, unitriangular=unitriangular)
     product = inner.matmul(out.mH) if left else out.mH.matmul(inner)
     cut = int(unitriangular)
-    product = _summed_to(product.neg(), x.shape)
+    product = summed_to(product.neg(), x.shape)
     return product.triu(cut) if upper else product.tril(-cut)
 
 
 _linalg_solve_triangular.wrt(
     x=_triangular,
-    y=lambda g, x, y_shape, upper, left, unitriangular: _summed_to(
+    y=lambda g, x, y_shape, upper, left, unitriangular: summed_to(
         x.mH._linalg_solve_triangular(g, upper=not upper, left=left, unitriangular=unitriangular), y_shape
     ),
 )
 
 
 # -- Cholesky ----------------------------------------------------------------------------------------
-@op(node="LinalgCholeskyExBackward0", dtypes="keep", **_FACTS)
-def _linalg_cholesky(x: Tensor, *, upper: Bool = False) -> Any:
-    """The factor of each positive definite matrix, of which one triangle is read; saves its result."""
-    need_square("linalg.cholesky", x, kernel="cholesky")
-    lower = np.swapaxes(x, -1, -2).conj() if upper else x
-    out = np.empty_like(lower, order="C")
+NO_FACTOR = (
+    "The factorization could not be completed because the input is not positive-definite (the leading "
+    "minor of order {pivot} is not positive-definite)."
+)
+
+
+def _cholesky(name: str, x: np.ndarray, upper: bool, checked: bool) -> np.ndarray:
+    need_square(name, x, kernel="cholesky")
+    info = orders_not_positive(x, upper)
+    if checked:
+        refuse_singular(name, info, NO_FACTOR)
+    lower = _lower_half(x, upper)
+    out = np.tril(lower)
     for at in np.ndindex(x.shape[:-2]):
-        try:
+        if not info[at]:
             out[at] = np.linalg.cholesky(lower[at])
-        except np.linalg.LinAlgError:
-            order = next(n for n in range(1, x.shape[-1] + 1) if not _is_positive(lower[at][:n, :n]))
-            raise LinAlgError(
-                f"linalg.cholesky: {_batch(at, x.shape[:-2])}The factorization could not be completed "
-                f"because the input is not positive-definite (the leading minor of order {order} is not "
-                "positive-definite)."
-            ) from None
+            continue
+        known = info[at] - 1
+        first = out[at][:known, :known] = np.linalg.cholesky(lower[at][:known, :known])
+        # LAPACK leaves off at the pivot that is not positive: the columns before that are the factor's
+        rest = lower[at][known:, :known].T
+        rest = out[at][known:, :known] = substituted(first.conj(), rest, from_below=False).T
+        out[at][known, known] -= (np.abs(rest[0]) ** 2).sum()
     return np.swapaxes(out, -1, -2).conj() if upper else by_column(out)
+
+
+def _lower_half(x: np.ndarray, upper: bool) -> np.ndarray:
+    return np.swapaxes(x, -1, -2).conj() if upper else x
+
+
+def orders_not_positive(x: np.ndarray, upper: bool) -> np.ndarray:
+    """The order of the first leading minor of each matrix that is not positive, or 0."""
+    lower, info = _lower_half(x, upper), np.zeros(x.shape[:-2], np.int32)
+    for at in np.ndindex(info.shape):
+        orders = range(1, x.shape[-1] + 1) if not _is_positive(lower[at]) else ()
+        info[at] = next((n for n in orders if not _is_positive(lower[at][:n, :n])), 0)
+    return info
+
+
+@op(node="LinalgCholeskyExBackward0", dtypes="keep", **_FACTS)
+def _linalg_cholesky(x: Tensor, *, upper: Bool = False, checked: Bool = True) -> Any:
+    """The factor of each positive definite matrix, of which one triangle is read; saves its result."""
+    return _cholesky("linalg.cholesky", x, upper, checked)
+
+
+@op(node="CholeskyBackward0", dtypes="keep", **_FACTS)
+def _old_cholesky(x: Tensor, *, upper: Bool = False) -> Any:
+    """`torch.cholesky`, which has a node of its own."""
+    return _cholesky("cholesky", x, upper, True)
 
 
 def _is_positive(matrix: np.ndarray) -> bool:
@@ -282,6 +317,7 @@ def _cholesky_backward(g: Any, out: Any, upper: bool) -> Any:
 
 
 _linalg_cholesky.wrt(x=_cholesky_backward)
+_old_cholesky.wrt(x=_cholesky_backward)
 
 
 # -- products ----------------------------------------------------------------------------------------

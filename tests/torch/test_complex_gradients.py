@@ -28,8 +28,8 @@ NUMBERS = np.array(
 
 UNLIKE = {
     "torch.linalg.eigvalsh(x.mm(x.t()))": "a product that is not Hermitian: what is read of it is chance",
-    "x.mul(torch.tensor([[1], [0]])).det()": "second derivatives of a singular matrix are not modelled",
-    "torch.linalg.det(x.mul(0))": "second derivatives of a singular matrix are not modelled",
+    "x.mul(torch.tensor([[1], [0]])).det()": "second derivatives of a singular complex matrix are chance",
+    "torch.linalg.det(x.mul(0))": "second derivatives of a singular complex matrix are chance",
     "x.nan_to_num()": "PyTorch records it from 2.15 on",
     "x.nan_to_num(2.0)": "PyTorch records it from 2.15 on",
 }

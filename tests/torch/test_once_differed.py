@@ -138,6 +138,11 @@ c, d = torch.meshgrid(a, b[0], indexing="xy")
 e = (c * d).sum() + b.prod()
 e.backward()
 """,
+    "equal singular values have a norm with a gradient": """
+a = torch.tensor([[1.0, 0.0], [0.0, 1.0]], requires_grad=True)
+b = torch.linalg.norm(a, "nuc", keepdim=True)
+b.sum().backward()
+""",
     "zeros without memory are not deep-copied, nor are views of them": """
 a = torch.tensor([3.0, 1.0], requires_grad=True)
 b = torch.abs(a)
