@@ -333,10 +333,11 @@ _old_cholesky.wrt(x=_cholesky_backward)
 )
 def _linalg_cross(x: Tensor, y: Tensor, *, dim: Dim = -1) -> Any:
     """The cross product of vectors of three elements along a dimension."""
+    need_one_dtype("cross", x, y, "read")
     if x.ndim != y.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
     axis_of(dim, x.ndim)
-    if x.shape[dim] != 3 or y.shape[dim] != 3:
+    if not x.shape[dim] == y.shape[dim] == 3:
         raise RuntimeError(
             f"linalg.cross: inputs dimension {dim} must have length 3. Got {x.shape[dim]} and {y.shape[dim]}"
         )
