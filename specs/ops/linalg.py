@@ -341,7 +341,6 @@ def _linalg_cross(x: Tensor, y: Tensor, *, dim: Dim = -1) -> Any:
         raise RuntimeError(
             f"linalg.cross: inputs dimension {dim} must have length 3. Got {x.shape[dim]} and {y.shape[dim]}"
         )
-    need_one_dtype("cross", x, y, "read")
     shape = np.broadcast_shapes(x.shape, y.shape)
     x, y = np.broadcast_to(x, shape), np.broadcast_to(y, shape)
     return np.ascontiguousarray(np.cross(x, y, axis=dim))
