@@ -17,7 +17,7 @@ from reference_impl.base.session import STATE
 from reference_impl.core import apply, engine, extension_points, inplace
 from reference_impl.core.access import raw_state, view_of
 from reference_impl.distributions.distribution import Distribution
-from reference_impl.namespace import distinct, legacy, non_differentiable, random
+from reference_impl.namespace import binning, bits, distinct, legacy, non_differentiable, random
 from reference_impl.namespace.casts import CASTS
 from reference_impl.nn.parameter import Parameter
 from reference_impl.optim import grad_scaler, optimizer
@@ -92,7 +92,7 @@ class Watcher:
         data: Any = vars(TENSOR)["data"]
         watched = property(self._function(".data", data.fget), data.fset, data.fdel)
         setattr(TENSOR, "data", watched)  # noqa: B010  which mypy takes for an attribute
-        for name in (*non_differentiable.BOTH, *distinct.BOTH):
+        for name in (*non_differentiable.BOTH, *binning.BOTH, *bits.BOTH, *distinct.BOTH):
             function = self._function(name, getattr(TENSOR, name))
             setattr(TENSOR, name, function)
             if hasattr(reference_impl, name):

@@ -10,6 +10,7 @@ from reference_impl.autograd.function import Function
 from reference_impl.base.device import place_of
 from reference_impl.base.dtypes import int32
 from reference_impl.base.not_modelled import NotModelled
+from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.linalg.decompositions import node_named
@@ -208,6 +209,8 @@ def lu_unpack(
 ) -> Any:
     """The permutation and the triangular factors that `lu_factor` gave."""
     _need_matrices("torch.lu_unpack", LU_data)
+    if place_of(LU_data) is not place_of(LU_pivots):
+        refuse_by("device/one-for-all", first=place_of(LU_data), other=place_of(LU_pivots))
     if unpack_pivots and LU_pivots.dtype is not int32:
         raise RuntimeError(
             "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\nNote: "

@@ -153,8 +153,11 @@ def roll(x: Tensor, shifts: Any, dims: Any = None) -> Tensor:
         raise RuntimeError("`shifts` required")
     if counts[0] != counts[1] and counts != [1, 0]:
         raise RuntimeError(f"shifts and dimensions must align. shifts: {counts[0]}, dims:{counts[1]}")
+    along = (dims,) if isinstance(dims, int) else dims
     if not x.ndim and counts[1]:
-        refuse_by("op/dim-range", case="scalar", dim=dims if isinstance(dims, int) else dims[0])
+        refuse_by("op/dim-range", case="scalar", dim=along[0])
+    for dim in along:
+        axis_of(dim, x.ndim)
     return x._rolled(shifts, dims)
 
 

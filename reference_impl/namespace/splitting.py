@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from reference_impl.base import dtypes
-from reference_impl.core.access import array_of, showing
+from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace import factories
 from reference_impl.namespace.composite import cat, need_tensors
@@ -80,16 +80,6 @@ def _split_along(name: str, least: int, axis: int) -> Callable[..., Any]:
     return split
 
 
-def unsafe_split(x: Tensor, split_size: Any, dim: int = 0) -> Any:
-    """Split into pieces that autograd takes for copies, though they share the memory."""
-    return tuple(showing(piece.clone(), array_of(piece), piece) for piece in x.split(split_size, dim))
-
-
-def unsafe_chunk(x: Tensor, chunks: int, dim: int = 0) -> Any:
-    """Chunk into such pieces, see `unsafe_split`."""
-    return tuple(showing(piece.clone(), array_of(piece), piece) for piece in x.chunk(chunks, dim))
-
-
 # -- joining ---------------------------------------------------------------------------------------
 def _need_some(name: str, tensors: Any) -> None:
     need_tensors(tensors, name)
@@ -156,8 +146,7 @@ def block_diag(*tensors: Tensor) -> Tensor:
 BOTH: dict[str, Any] = {
     "hsplit": _split_along("hsplit", 1, 1), "vsplit": _split_along("vsplit", 2, 0),
     "dsplit": _split_along("dsplit", 3, 2), "split_with_sizes": split_with_sizes,
-    "tensor_split": tensor_split, "unsafe_chunk": unsafe_chunk, "unsafe_split": unsafe_split,
-    "unsafe_split_with_sizes": unsafe_split,
+    "tensor_split": tensor_split,
 }  # fmt: skip
 """Functions that are methods too, by name."""
 

@@ -50,6 +50,8 @@ def unsafe_split(x: Tensor, split_size: Any, dim: int = 0) -> Any:
 
 def unsafe_chunk(x: Tensor, chunks: int, dim: int = 0) -> Any:
     """Chunk into such pieces, see `unsafe_split`."""
+    if chunks < 1:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     size = array_of(x).shape[axis_of(dim, x.ndim)]
     return unsafe_split(x, -(-size // chunks) if size else (0,) * chunks, dim)
 

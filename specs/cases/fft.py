@@ -198,7 +198,7 @@ def frequencies_and_their_order():
     assert fft.ifftshift(torch.arange(5)).tolist() == [2, 3, 4, 0, 1]
 
 
-def dtypes_of_transforms_and_what_is_refused():
+def dtypes_of_transforms_and_what_they_do_not_take():
     """Integers count as floats; half precision, complex numbers and sizes may be refused.
 
     Rule: op/derivatives-beyond-programs.

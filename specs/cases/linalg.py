@@ -93,7 +93,7 @@ def a_norm_is_of_vectors_or_of_matrices():
     assert norm(b, dtype=wide).dtype is wide
 
 
-def norms_that_are_refused():
+def norms_that_there_are_not():
     """Of orders that matrices do not have, and of dimensions that do not tell of matrices.
 
     Rule: op/derivatives-beyond-programs.

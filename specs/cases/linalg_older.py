@@ -112,6 +112,12 @@ def triangular_factors_of_any_matrix():
         [[1.0, 0.0, 0.0], [0.5, 1.0, 0.0], [0.25, 0.7222, 1.0]],
     ]
     assert (p @ low @ up - torch.stack([a, a.t()])).abs().max().item() < 1e-12
+    c = (b.t() @ b).inverse()
+    assert derivatives(c, b) == [
+        [-0.05913, -0.13391, -1.16522, -0.06087, -0.40348, 0.00696],
+        [-4.00432, 0.07334, -7.09831, 0.11758, -1.67704, 0.02628],
+        [2.9417, 0.11766, 0.11766, -0.10964],
+    ]
     assert [x.stride() for x in (both, p, low, up)] == [(1, 3), (9, 3, 1), (9, 3, 1), (9, 3, 1)]
     assert derivatives(linalg.lu_solve(both, pivots, b), b) == [
         [5.34615, 6.23077, -0.28846, -0.19231, -1.59615, -1.73077],

@@ -19,13 +19,8 @@ from specs.ops.helpers import axis_of, need_one_dtype
 from specs.ops.triangular import factored, permutation, solved, substituted
 
 _FACTS: dict[str, Any] = {
-    "internal": True,
-    "wide": False,
-    "layout": (),
-    "exact": False,
-    "ulp": 64,
-    "complex": True,
-}
+    "internal": True, "wide": False, "layout": (), "exact": False, "ulp": 64, "complex": True,
+}  # fmt: skip
 
 
 class LinAlgError(RuntimeError):

@@ -34,6 +34,7 @@ NEEDS_MORE = {
     "functional_maps/custom_functions_in_a_map_are_asked_for_their_rule": (
         "a map gives tensors that stand for many"
     ),
+    "functional_own_rules/a_function_says_how_it_is_mapped": "a map gives tensors that stand for many",
     "functional_products/maps_and_calls_of_functions": "a map gives tensors that stand for many",
     "grad_borders/forward_mode_refuses_what_it_cannot_follow": "it gives out=",
     "grad_borders/modes_by_dtype_and_device": "autocast comes between an op and its operands",
@@ -41,6 +42,7 @@ NEEDS_MORE = {
     "gradcheck/gradients_have_the_dtype_of_their_inputs": "it assigns a grad_dtype",
     "inference/kernels_that_take_a_view_ask_for_the_version": "its kernels look at inference tensors",
     "inference_alone/a_product_of_inference_tensors_counts_nothing": "its kernel counts as a write",
+    "nodes_told/nothing_may_be_saved_beside_a_result": "a map gives tensors that stand for many",
     "op_conjugates/a_conjugate_of_a_part_of_a_conjugate_follows_a_write": "conjugates are shown apart",
     "op_conjugates/a_conjugate_of_a_conjugate_shows_the_memory": "conjugates are shown apart",
     "op_conjugates/a_conjugate_is_a_view_until_it_is_resolved": "conjugates are shown apart",
