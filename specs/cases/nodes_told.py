@@ -7,24 +7,6 @@ from specs.cases._functions import Double, Square
 from specs.cases._measures import error_kinds
 
 
-class _Within(torch.autograd.Function):
-    """Its backward runs another, of one level less, until none is left."""
-
-    @staticmethod
-    def forward(ctx, x, left):
-        ctx.left = left
-        return x * 2
-
-    @staticmethod
-    def backward(ctx, g):
-        if not ctx.left:
-            return g * 2, None
-        leaf = torch.ones(2, dtype=torch.float64, requires_grad=True)
-        with torch.enable_grad():
-            _Within.apply(leaf, ctx.left - 1).backward(g)
-        return leaf.grad * 2, None
-
-
 class _NoneSaved(torch.autograd.Function):
     """Saves nothing, its result and its input, and says itself how it is mapped."""
 
@@ -106,16 +88,6 @@ def a_refused_hook_leaves_room_for_the_next():
     handle = v.register_hook(lambda g: g)
     handle.remove()
     v.register_hook(lambda g: g)
-
-
-def many_backwards_run_one_within_another():
-    """Any number of them, as far as memory goes.
-
-    Rule: backward/runs-within-another.
-    """
-    x = torch.ones(2, dtype=torch.float64, requires_grad=True)
-    _Within.apply(x, 70).sum().backward()
-    assert x.grad.log2().tolist() == [71.0, 71.0]
 
 
 def nothing_may_be_saved_beside_a_result():
