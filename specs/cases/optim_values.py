@@ -1,4 +1,4 @@
-"""Words with which settings of optimizers and schedules are refused, and rates that go up and down."""
+"""Settings of optimizers and schedules that are refused, and rates that go up and down."""
 
 import warnings
 
