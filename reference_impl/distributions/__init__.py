@@ -30,8 +30,10 @@ from reference_impl.distributions.mapped import (
 from reference_impl.distributions.multivariate import MixtureSameFamily, MultivariateNormal
 from reference_impl.distributions.registry import biject_to, transform_to
 from reference_impl.distributions.transformed import (
+    ExpRelaxedCategorical,
     Gumbel,
     HalfNormal,
+    LogitRelaxedBernoulli,
     LogNormal,
     RelaxedBernoulli,
     RelaxedOneHotCategorical,
@@ -75,6 +77,8 @@ FILES = {
 }  # fmt: skip
 """PyTorch's files, and what they define."""
 give_addresses(__name__, FILES, sys.modules[__name__])
+sys.modules[f"{__name__}.relaxed_bernoulli"].LogitRelaxedBernoulli = LogitRelaxedBernoulli  # type: ignore[attr-defined]
+sys.modules[f"{__name__}.relaxed_categorical"].ExpRelaxedCategorical = ExpRelaxedCategorical  # type: ignore[attr-defined]
 
 __all__ = [
     "AbsTransform", "AffineTransform", "Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "Chi2",

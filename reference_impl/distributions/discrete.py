@@ -165,6 +165,10 @@ class OneHotCategorical(Distribution):
         return self.probs
 
     @property
+    def mode(self) -> Tensor:
+        return functional.one_hot(self.probs.argmax(-1), self._categorical._num_events).to(self.probs.dtype)
+
+    @property
     def variance(self) -> Tensor:
         return self.probs.mul(self.probs.neg().add(1))
 

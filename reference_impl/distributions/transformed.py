@@ -213,12 +213,15 @@ def _clamped(probs: Tensor) -> Tensor:
     return probs.clamp(min=eps, max=1 - eps)
 
 
-class _LogitRelaxed(Distribution):
-    has_rsample = True
-    support = constraints.real
-    arg_constraints: ClassVar = {}
+class LogitRelaxedBernoulli(Distribution):
+    """Log-odds of what `RelaxedBernoulli` draws."""
 
-    def __init__(self, temperature: Any, probs: Any, logits: Any, validate_args: bool | None = None) -> None:
+    support = constraints.real
+    arg_constraints: ClassVar = {"probs": constraints.unit_interval, "logits": constraints.real}
+
+    def __init__(
+        self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
         self.temperature = temperature
         (given,) = broadcast_all(logits if probs is None else probs)
         self.logits = given if probs is None else _clamped(given).log().sub(_clamped(given).neg().log1p())
@@ -241,20 +244,26 @@ class _LogitRelaxed(Distribution):
 class RelaxedBernoulli(TransformedDistribution):
     """Numbers between 0 and 1, the nearer to them the lower the temperature."""
 
+    has_rsample = True
+
     def __init__(
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
-        super().__init__(_LogitRelaxed(temperature, probs, logits), SigmoidTransform(), validate_args)
+        super().__init__(LogitRelaxedBernoulli(temperature, probs, logits), SigmoidTransform(), validate_args)
         self.temperature = temperature
         self.logits, self.probs = self.base_dist.logits, self.base_dist.probs
 
 
-class _ExpRelaxed(Distribution):
+class ExpRelaxedCategorical(Distribution):
+    """Logarithms of what `RelaxedOneHotCategorical` draws."""
+
     has_rsample = True
     support = constraints.real_vector
-    arg_constraints: ClassVar = {}
+    arg_constraints: ClassVar = {"probs": constraints.simplex, "logits": constraints.real_vector}
 
-    def __init__(self, temperature: Any, probs: Any, logits: Any, validate_args: bool | None = None) -> None:
+    def __init__(
+        self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
         self._categorical, self.temperature = Categorical(probs, logits), temperature
         shape = self._categorical._param.size()
         super().__init__(shape[:-1], shape[-1:], validate_args)
@@ -281,6 +290,6 @@ class RelaxedOneHotCategorical(TransformedDistribution):
     def __init__(
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
-        super().__init__(_ExpRelaxed(temperature, probs, logits), ExpTransform(), validate_args)
+        super().__init__(ExpRelaxedCategorical(temperature, probs, logits), ExpTransform(), validate_args)
         self.temperature = temperature
         self.logits, self.probs = self.base_dist._categorical.logits, self.base_dist._categorical.probs
