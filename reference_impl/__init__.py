@@ -76,12 +76,12 @@ from reference_impl.namespace import (
     testing,
 )
 from reference_impl.namespace.addresses import give_addresses
+from reference_impl.namespace.asarray import asarray
 from reference_impl.namespace.compiler import compile
 from reference_impl.namespace.complex_views import complex_ as complex
 from reference_impl.namespace.factories import (
     arange,
     as_tensor,
-    asarray,
     empty,
     empty_like,
     empty_strided,

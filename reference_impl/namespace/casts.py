@@ -96,6 +96,8 @@ def to(self: Tensor, *wanted: Any, **more: Any) -> Tensor:
             target = of_class(value)
         elif value is not None and not isinstance(value, bool):
             raise TypeError(f"to() takes dtypes, tensors and devices, not {type(value).__name__}")
+    if layout is not None and not isinstance(layout, memory_format):
+        raise TypeError(f"to() takes a memory_format, not {type(layout).__name__}")
     if str(layout) in FORMATS:
         if self.ndim != FORMATS[str(layout)]:
             what = str(layout).removeprefix("torch.")

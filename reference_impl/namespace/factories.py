@@ -192,9 +192,6 @@ def as_tensor(data: Any, dtype: dtypes.dtype | None = None, device: Any = None) 
     return tensor(data, dtype=dtype, device=device)
 
 
-asarray = as_tensor
-
-
 def from_numpy(array: np.ndarray) -> Tensor:
     """A tensor on the array's memory; writes through numpy do not bump the version.
 

@@ -159,10 +159,12 @@ LEGACY_CUDA = {name: LegacyType(dtype, "cuda", f"cuda.{name}") for name, dtype i
 def set_default_tensor_type(t: Any) -> None:
     """Set the default dtype to that of an old type of floating point, or of its name.
 
-    Raises TypeError for any other.
+    Raises TypeError for any other, AttributeError for a name that is none.
     """
     known = {f"torch.{name}": kind for name, kind in LEGACY.items()}
-    found = known.get(t) if isinstance(t, str) else t
+    if isinstance(t, str) and t not in known:
+        raise AttributeError(f"module 'torch' has no attribute {t.removeprefix('torch.')!r}")
+    found = known[t] if isinstance(t, str) else t
     if not isinstance(found, LegacyType) or found.place != "cpu":
         raise TypeError("invalid type object: only floating-point types are supported as the default type")
     if not found.dtype.is_floating_point:
