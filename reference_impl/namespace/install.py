@@ -26,6 +26,7 @@ from reference_impl.namespace import (
     copy_ops,
     distinct,
     einsum,
+    finite_differences,
     geometry,
     index_functions,
     new_factories,
@@ -170,7 +171,7 @@ def _install_functions() -> None:
     )
     FUNCTIONS.update(as_strided.METHODS | complex_views.FUNCTIONS | compositions.FUNCTIONS)
     FUNCTIONS.update(quantiles.FUNCTIONS | spellings.FUNCTIONS | rarer_names.FUNCTIONS | splitting.FUNCTIONS)
-    FUNCTIONS.update(binning.FUNCTIONS)
+    FUNCTIONS.update(binning.FUNCTIONS | finite_differences.FUNCTIONS)
     FUNCTIONS.update(signal_windows.FUNCTIONS | view_copies.FUNCTIONS)
     for module in _BOTH:
         for name in getattr(module, "FUNCTIONS", {}):

@@ -209,7 +209,8 @@ def underivable(out: Tensor, x: Tensor, *node: str) -> Tensor:
 @marking
 def isin(x: Any, among: Any) -> Tensor:
     """Test each element for membership in ``among``."""
-    if not isinstance(x, Tensor) and not isinstance(among, Tensor):
+    taken = [isinstance(each, (Tensor, int, float, complex)) for each in (x, among)]
+    if not all(taken) or not (isinstance(x, Tensor) or isinstance(among, Tensor)):
         refuse_by("op/arguments", name="isin", given=f"{type(x).__name__}, {type(among).__name__}")
     _need_dtype("isin", x, "bc")
     return tensor_of(np.isin(_array(x), _array(among)))

@@ -10,13 +10,12 @@ import numpy as np
 
 from reference_impl.base import dtypes
 from reference_impl.base.device import place_of
-from reference_impl.base.not_modelled import NotModelled
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap, wrap_beside
 from reference_impl.namespace import composite
 from specs.dtype_names import SCALARS
-from specs.ops.helpers import axes_of, axis_of
+from specs.ops.helpers import axis_of
 
 _WAYS = ("linear", "lower", "higher", "midpoint", "nearest")
 _ROUNDED: dict[str, Any] = {
@@ -210,28 +209,6 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, 
     return _neighbours(y, dim).mul_scalar(dx / 2).cumsum(dim)
 
 
-def gradient(x: Tensor, *, spacing: float = 1, dim: Any = None, edge_order: int = 1) -> tuple[Tensor, ...]:
-    """The differences of neighbours on both sides, along each dimension, and at the edges of one side."""
-    if edge_order not in (1, 2):
-        raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
-    dims = range(x.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
-    if any(x.shape[d] <= edge_order for d in axes_of(dims, x.ndim)):
-        raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
-    if not isinstance(spacing, (int, float)) or edge_order != 1:
-        raise NotModelled("torch.gradient() with several spacings or edge_order=2")
-    if x.dtype is dtypes.uint8:
-        raise RuntimeError("torch.gradient does not support uint8 input.")
-    found = []
-    for d in dims:
-        n = x.shape[d]
-        parts = []
-        for low, high, length in ((0, 2, n - 2), (0, 1, 1), (n - 2, n - 1, 1)):  # the middle first
-            before = x.slice(d, low, low + length, 1)
-            parts.append(x.slice(d, high, high + length, 1).sub(before).div_scalar(spacing))
-        found.append(composite.cat([parts[1], parts[0].div_scalar(2), parts[2]], d))
-    return tuple(found)
-
-
 def float_power(x: Any, exponent: Any) -> Tensor:
     """The power in double precision."""
     if not isinstance(x, Tensor) and not isinstance(exponent, Tensor):
@@ -275,7 +252,7 @@ BOTH: dict[str, Any] = {
 """Functions that are methods too, by name."""
 
 FUNCTIONS: dict[str, Any] = {
-    "cdist": cdist, "cumulative_trapezoid": cumulative_trapezoid, "gradient": gradient, "pdist": pdist,
+    "cdist": cdist, "cumulative_trapezoid": cumulative_trapezoid, "pdist": pdist,
     "trapezoid": trapezoid, "trapz": trapezoid, "unravel_index": unravel_index, "vander": vander,
 }  # fmt: skip
 """Functions that are not methods, by name."""

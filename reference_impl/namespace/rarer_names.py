@@ -86,6 +86,10 @@ def range_(start: Any, end: Any, step: Any = 1, **how: Any) -> Tensor:
         UserWarning,
         stacklevel=2,
     )
+    if not step:
+        raise RuntimeError("step must be nonzero")
+    if (end - start) * step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     count = math.floor((end - start) / step) + 1
     needs = how.pop("requires_grad", False)
     made = factories.arange(count, **({"dtype": dtypes.default()} | how)).mul_(step).add_(start)

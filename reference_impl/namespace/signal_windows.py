@@ -15,6 +15,8 @@ from reference_impl.namespace.factories import arange, ones
 def _window(name: str, shape: Callable[[Tensor, int], Tensor]) -> Callable[..., Tensor]:
     def window(window_length: int, periodic: bool = True, **how: Any) -> Tensor:
         """The weights of a window, of one period or symmetric."""
+        if how.get("dtype") is not None and not how["dtype"].is_floating_point:
+            raise RuntimeError(f"{name} expects floating point dtypes, got: {how['dtype']}")
         needs = how.pop("requires_grad", False)
         if window_length < 2:
             made = ones(window_length, **how)

@@ -54,6 +54,8 @@ def stft(
         raise RuntimeError(f"stft: expected a 1D or 2D tensor, but got {x.ndim}D tensor")
     hop = n_fft // 4 if hop_length is None else hop_length
     length = n_fft if win_length is None else win_length
+    if hop <= 0:
+        raise RuntimeError(f"stft: expected hop_length > 0, but got hop_length={hop}")
     given = window is not None and window.is_complex()
     if align_to_window is not None and center:
         raise RuntimeError("stft align_to_window should only be set when center = false")
