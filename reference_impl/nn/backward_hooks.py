@@ -129,20 +129,21 @@ class Watch:
 
 
 # -- hooks of one node -------------------------------------------------------------------------------
-def need_one_kind(mine: dict[Any, Any], others: dict[Any, Any]) -> dict[Any, Any]:
-    """Refuse hooks of the last node beside full ones."""
-    if others:
+def need_one_kind(module: Any, full: bool) -> None:
+    """Refuse hooks of the last node beside full ones, also where the others are removed by now."""
+    if module._is_full_backward_hook not in (None, full):
         raise RuntimeError(
             "Cannot use both regular backward hooks and full backward hooks on a single Module. Please use "
             "only one of them."
         )
-    return mine
+    module.__dict__["_is_full_backward_hook"] = full
 
 
 def hook_last_node(module: Any, hooks: Sequence[Callable[..., Any]], args: Any, result: Any) -> None:
     """Register hooks on the node of the result: they see its gradients, not those of the arguments."""
     while not isinstance(result, Tensor):
-        result = next(iter(result.values())) if isinstance(result, dict) else result[0]
+        named = isinstance(result, dict)
+        result = next(x for x in result.values() if isinstance(x, Tensor)) if named else result[0]
     node = result.grad_fn
     if node is None:
         return

@@ -37,6 +37,7 @@ class Module(Parts, Moving, Stateful):
     training: bool
     dump_patches = False
     call_super_init = False
+    _is_full_backward_hook: bool | None = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if not self.call_super_init:
@@ -180,11 +181,13 @@ class Module(Parts, Moving, Stateful):
 
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call ``hook(module, grad_inputs, grad_outputs)`` in backward."""
-        return attach(need_one_kind(self._backward_hooks, self._last_node_hooks), hook, prepend)
+        need_one_kind(self, full=True)
+        return attach(self._backward_hooks, hook, prepend)
 
     def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(module, grad_inputs, grad_outputs)`` of the last node of the result alone."""
-        return attach(need_one_kind(self._last_node_hooks, self._backward_hooks), hook)
+        need_one_kind(self, full=False)
+        return attach(self._last_node_hooks, hook)
 
     def register_full_backward_pre_hook(
         self, hook: Callable[..., Any], prepend: bool = False
