@@ -55,14 +55,11 @@ class Adam(PerParameter):
     def one(self, x: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         first, second = group["betas"]
         mean, square = state["exp_avg"], state["exp_avg_sq"]
-        if x.is_complex():
-            x, g, mean, square = (each.view_as_real() for each in (x, g, mean, square))
         # NB: these calls and no others, in this order: half precision rounds after each.
         mean.lerp_(g, 1 - first)
         square.mul_(second).addcmul_(g, g, value=1 - second)
         if group["amsgrad"]:
             largest = state["max_exp_avg_sq"]
-            largest = largest.view_as_real() if largest.is_complex() else largest
             older = largest.clone() if group["differentiable"] else largest
             square = largest.copy_(older.maximum(square))
         size = square.sqrt().div_scalar((1 - second**self.count) ** 0.5).add_(group["eps"])

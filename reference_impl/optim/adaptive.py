@@ -11,7 +11,7 @@ from typing import Any
 
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.factories import full_like, zeros_like
-from reference_impl.optim.per_parameter import PerParameter, check_betas, counter, require
+from reference_impl.optim.per_parameter import PerParameter, check_betas, counter, in_both_parts, require
 
 
 class RMSprop(PerParameter):
@@ -99,7 +99,7 @@ class Adagrad(PerParameter):
                 self.state[x] = {"step": counter()} | self.begun(x, group)
 
     def begun(self, x: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        return {"sum": full_like(x, group["initial_accumulator_value"])}
+        return {"sum": full_like(x, in_both_parts(x, group["initial_accumulator_value"]))}
 
     def one(self, x: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         total = state["sum"]
@@ -289,7 +289,7 @@ class Rprop(PerParameter):
         super().__init__(params, settings, more)
 
     def begun(self, x: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        return {"prev": zeros_like(x), "step_size": full_like(x, group["lr"])}
+        return {"prev": zeros_like(x), "step_size": full_like(x, in_both_parts(x, group["lr"]))}
 
     def one(self, x: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         (less, more), (least, most) = group["etas"], group["step_sizes"]

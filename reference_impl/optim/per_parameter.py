@@ -32,6 +32,15 @@ def counter(begin: float = 0.0) -> Tensor:
     return tensor(begin, dtype=float64 if default() is float64 else float32, device="cpu")
 
 
+def _parts(value: Any) -> Any:
+    return value.view_as_real() if isinstance(value, Tensor) and value.is_complex() else value
+
+
+def in_both_parts(x: Tensor, value: float) -> float | complex:
+    """Return what a state begins with, in the imaginary part too where there is one."""
+    return complex(value, value) if x.is_complex() else value
+
+
 class PerParameter(Optimizer):
     """An optimizer that changes one parameter at a time; subclasses say how, in ``one``."""
 
@@ -74,6 +83,9 @@ class PerParameter(Optimizer):
             self.check(g, state)
             yield
             self.count = int(state["step"])
+            if x.is_complex():  # both parts are stepped, like two numbers
+                x, g = x.view_as_real(), g.view_as_real()
+                state = {name: _parts(kept) for name, kept in state.items()}
             self.one(x, g, state, group)
 
     def _begin_state(self, state: dict[str, Any], x: Tensor, group: dict[str, Any]) -> None:
@@ -100,5 +112,5 @@ class PerParameter(Optimizer):
         """Refuse a gradient that the algorithm cannot take."""
 
     def one(self, x: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
-        """Change one parameter."""
+        """Change one parameter and what the state holds, in place."""
         raise NotImplementedError
