@@ -5,6 +5,10 @@ import torch
 from specs.cases._measures import derivatives, error_kinds
 
 
+class _Own(torch.distributions.Normal):
+    """A class of its own, with divergences of its own."""
+
+
 def _slopes(x, *inputs):
     """Return the gradients of the sum of a sample."""
     return torch.autograd.grad(x.sum(), inputs, retain_graph=True)
@@ -12,6 +16,13 @@ def _slopes(x, *inputs):
 
 def _near(x, y, least=1e-4):
     return bool(((x - y).abs() < least + least * y.abs()).all())
+
+
+def _follows(law, a, s):
+    """Return the shape, flags and slopes of a sample that is a location and a number times the scale."""
+    x = law.rsample((4, 3))
+    of_a, of_s = _slopes(x, a, s)
+    return [x.shape == (4, 3, 2), x.requires_grad, of_a.tolist(), _near(of_s, ((x - a) / s).sum((0, 1)))]
 
 
 def _share_below(a, x):
@@ -34,11 +45,8 @@ def samples_follow_location_and_scale():
         [-0.25, -64.0],
         [0.5, 16.0],
     ]
-    for law in (d.Normal(a, s), d.Cauchy(a, s), d.Laplace(a, s), d.Gumbel(a, s), d.StudentT(n, a, s)):
-        x = law.rsample((4, 3))
-        of_a, of_s = _slopes(x, a, s)
-        assert [x.shape == (4, 3, 2), x.requires_grad, of_a.tolist()] == [True, True, [12.0, 12.0]]
-        assert _near(of_s, ((x - a) / s).sum((0, 1)))
+    laws = (d.Normal(a, s), d.Cauchy(a, s), d.Laplace(a, s), d.Gumbel(a, s), d.StudentT(n, a, s))
+    assert [_follows(law, a, s) for law in laws] == [[True, True, [12.0, 12.0], True]] * 5
     x = d.LogNormal(a, s).rsample((5,))
     of_a, of_s = _slopes(x, a, s)
     assert _near(of_a, x.sum(0)) and _near(of_s, (x * (x.log() - a) / s).sum(0))
@@ -325,16 +333,9 @@ def divergences_that_are_told():
     ]
     assert kl(d.Uniform(a, a + 1), d.Uniform(a + 0.5, a + 2)).isinf().tolist() == [True, True]
     assert error_kinds([lambda: kl(d.Uniform(a, a + 1), d.StudentT(a))]) == "N"
-
-    class Own(d.Normal):
-        pass
-
-    @d.register_kl(Own, d.Normal)
-    def _own(p, q):
-        return p.loc - q.loc
-
-    assert kl(Own(a, s), d.Normal(s, a)).tolist() == [-1.5, 1.5]
-    assert kl(Own(a, s), d.Normal(a, s)).tolist() == [0.0, 0.0]
+    d.register_kl(_Own, d.Normal)(lambda p, q: p.loc - q.loc)
+    assert kl(_Own(a, s), d.Normal(s, a)).tolist() == [-1.5, 1.5]
+    assert kl(_Own(a, s), d.Normal(a, s)).tolist() == [0.0, 0.0]
     assert d.Categorical(torch.tensor([0.5, 0.5])).perplexity().tolist() == 2.0
     d.Distribution.set_default_validate_args(False)
     loose = d.Normal(a, -s).scale.tolist()

@@ -8,6 +8,16 @@ import torch
 from specs.cases._measures import error_kinds, filled, graded, ramp
 
 
+class _Twice(torch.nn.Module):
+    """Shows twice what it keeps."""
+
+    def forward(self, w):
+        return 2 * w
+
+    def right_inverse(self, w):
+        return w / 2
+
+
 def older_hooks_stand_on_the_last_node():
     """They see its gradients, not those of the module. Rule: nn/backward-hooks-stand-before-and-behind."""
     seen = []
@@ -59,17 +69,9 @@ def older_hooks_stand_on_the_last_node():
 def parametrized_modules_are_copied():
     """With parametrizations of their own. Rule: nn/parametrized-is-computed."""
     parametrize = torch.nn.utils.parametrize
-
-    class Twice(torch.nn.Module):
-        def forward(self, w):
-            return 2 * w
-
-        def right_inverse(self, w):
-            return w / 2
-
     m = filled(torch.nn.Linear(2, 1))
     before = m.weight.tolist()
-    parametrize.register_parametrization(m, "weight", Twice())
+    parametrize.register_parametrization(m, "weight", _Twice())
     n = copy.deepcopy(m)
     assert [
         m.weight.tolist() == before,
@@ -97,13 +99,13 @@ def parametrized_modules_are_copied():
     assert [m.weight.tolist(), m.parametrizations.weight.original.tolist()] == [[[1.0, 1.0]], [[0.5, 0.5]]]
     parametrize.remove_parametrizations(m, "weight")
     assert [type(m) is torch.nn.Linear, m.weight.tolist(), m.weight.is_leaf] == [True, [[1.0, 1.0]], True]
-    parametrize.register_parametrization(m, "bias", Twice())
+    parametrize.register_parametrization(m, "bias", _Twice())
     parametrize.remove_parametrizations(m, "bias", leave_parametrized=False)
     assert [m.bias.tolist(), type(m.bias) is torch.nn.Parameter] == [[0.42073549240394825], True]
     assert (
         error_kinds(
             [
-                lambda: parametrize.register_parametrization(m, "nothing", Twice()),
+                lambda: parametrize.register_parametrization(m, "nothing", _Twice()),
                 lambda: parametrize.remove_parametrizations(m, "weight"),
                 lambda: parametrize.register_parametrization(m, "weight", torch.nn.Flatten(0)),
             ]

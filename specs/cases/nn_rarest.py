@@ -5,6 +5,18 @@ import torch
 from specs.cases._measures import derivatives, error_kinds, graded, ramp, wave
 
 
+def _parts(out, *inputs):
+    """Return the real and imaginary parts of gradients."""
+    grads = torch.autograd.grad((out * (1 + 2j)).abs().sum(), inputs)
+    return [[round(v, 4) + 0.0 for v in torch.view_as_real(g).reshape(-1).tolist()] for g in grads]
+
+
+def _of_nothing(out, *inputs):
+    """Return the shapes of a result and of its gradient, and the gradient of what scales it."""
+    g, of_scale = torch.autograd.grad(out.sum(), inputs)
+    return [tuple(out.shape), tuple(g.shape), of_scale.tolist()]
+
+
 def activations_without_a_dimension():
     """The first one, or the second of two or four. Rule: op/derivatives-beyond-programs."""
     F = torch.nn.functional
@@ -62,25 +74,20 @@ def convolutions_of_complex_numbers():
     x = torch.complex(ramp(1, 1, 4).detach(), wave(1, 1, 4).detach()).requires_grad_()
     w = torch.complex(wave(2, 1, 2).detach(), ramp(2, 1, 2).detach()).requires_grad_()
     b = torch.tensor([1.0 + 2j, -1j], dtype=torch.complex128, requires_grad=True)
-
-    def shown(out):
-        grads = torch.autograd.grad((out * (1 + 2j)).abs().sum(), (x, w, b))
-        return [[round(v, 4) + 0.0 for v in torch.view_as_real(g).reshape(-1).tolist()] for g in grads]
-
     y = F.conv1d(x, w, b)
     assert [tuple(y.shape), y.dtype is torch.complex128, y.requires_grad] == [(1, 2, 3), True, True]
-    assert shown(y) == [
+    assert _parts(y, x, w, b) == [
         [-1.1362, 9.5929, 0.3502, -17.5741, 1.9756, 21.3838, 5.3855, -9.9359],
         [13.3128, -5.024, -15.0054, 8.0937, 13.0747, -4.3983, -15.7446, 7.5966],
         [-1.0606, 2.7871, -1.5909, 2.9208],
     ]
-    assert shown(F.conv1d(x, w, b, stride=2, padding=1)) == [
+    assert _parts(F.conv1d(x, w, b, stride=2, padding=1), x, w, b) == [
         [-10.706, 7.6157, -5.2349, -7.5155, 2.9074, 11.5483, 9.5072, -7.2725],
         [10.6741, -7.9896, -11.0645, -1.9619, 11.5899, 0.7427, -9.5514, 6.374],
         [1.1671, -4.3367, 0.3913, -4.3121],
     ]
     z = F.conv_transpose1d(x, w.transpose(0, 1), b)
-    assert shown(z) == [
+    assert _parts(z, x, w, b) == [
         [-16.1342, 17.7334, 1.1641, -19.5487, -0.7389, 18.62, 10.968, -18.5657],
         [19.1749, -11.3876, -22.6083, 4.2384, 20.7039, -2.3431, -19.2389, 10.0153],
         [0.659, 0.9659, -0.7753, -0.2092],
@@ -118,15 +125,10 @@ def norms_of_nothing_and_of_several_dtypes():
     ]
     w = torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=torch.float64, requires_grad=True)
     e = torch.zeros(0, 4, dtype=torch.float64, requires_grad=True)
-    for out in (
-        F.batch_norm(e, None, None, w, w, True),
-        F.layer_norm(e, (4,), w, w),
-        F.group_norm(e, 2, w, w),
-        F.rms_norm(e, (4,), w),
-    ):
-        out.sum().backward()
-        assert [tuple(out.shape), tuple(e.grad.shape), w.grad.tolist()] == [(0, 4), (0, 4), [0.0] * 4]
-        e.grad = w.grad = None
+    outs = (F.batch_norm(e, None, None, w, w, True), F.layer_norm(e, (4,), w, w), F.group_norm(e, 2, w, w))
+    assert [_of_nothing(out, e, w) for out in (*outs, F.rms_norm(e, (4,), w))] == [
+        [(0, 4), (0, 4), [0.0] * 4]
+    ] * 4
     assert derivatives(F.local_response_norm(wave(1, 3, 2).detach() * t[0, 0], 2), t)[0][:2] == [
         -10.29259,
         0.0,
