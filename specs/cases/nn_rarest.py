@@ -55,16 +55,14 @@ def activations_without_a_dimension():
     assert (
         error_kinds(
             [
-                lambda: F.hardtanh(torch.tensor([True])),
                 lambda: F.hardtanh(t, 1.0, 0.0),
-                lambda: F.relu6(torch.tensor([True])),
                 lambda: F.glu(torch.zeros(3)),
                 lambda: F.prelu(t, torch.zeros(2, dtype=torch.float64)),
                 lambda: F.softmax(t, 2),
                 lambda: F.threshold(t, 0.0, "a"),
             ]
         )
-        == "oVoooIT"
+        == "VooIT"
     )
 
 
@@ -168,10 +166,10 @@ def dropping_all_or_nothing():
     """With certainty nothing is drawn. Rule: op/derivatives-beyond-programs."""
     F = torch.nn.functional
     t = ramp(2, 2)
-    assert derivatives(F.dropout(t, 1.0) + t * t, t) == [
-        [-4.0, -1.33333, 8.0, 24.0],
-        [-16.0, -10.66667, 96.0, 384.0],
-        [32.0, 1.77778, 42.66667, 288.0],
+    assert derivatives(F.dropout(t, 1.0) + t.softmax(0), t) == [
+        [-0.06652, -0.06652, 0.06652, 0.06652],
+        [0.01648, 0.01648, -0.01648, -0.01648],
+        [-0.00885, -0.00885, 0.00885, 0.00885],
     ]
     assert derivatives(F.alpha_dropout(t, 1.0, True) + t * t, t)[0] == [-4.0, -1.33333, 8.0, 24.0]
     assert [

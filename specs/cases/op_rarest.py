@@ -50,13 +50,9 @@ def values_by_their_rank():
         [2, 1],
         [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0]],
     ]
-    z = torch.ones(2, dtype=torch.complex64)
     assert (
         error_kinds(
             [
-                lambda: z.sort(),
-                lambda: z.max(0),
-                lambda: z.median(),
                 lambda: torch.zeros(0).median(0),
                 lambda: torch.zeros(0, 2).max(0),
                 lambda: t.kthvalue(6, 1),
@@ -65,10 +61,9 @@ def values_by_their_rank():
                 lambda: t.quantile(0.5, interpolation="some"),
                 lambda: torch.ones(3).long().quantile(0.5),
                 lambda: t.quantile(torch.tensor([0.5])),
-                lambda: torch.ones(2).bool().nanmean(),
             ]
         )
-        == "ooNIIooooooo"
+        == "IIoooooo"
     )
 
 
@@ -127,12 +122,11 @@ def sums_of_neighbours():
                 lambda: t.cov(fweights=w[:2]),
                 lambda: t.cov(fweights=-w),
                 lambda: t.cov(fweights=w[None]),
-                lambda: torch.ones(2).bool().cov(),
                 lambda: wave(1, 1, 2).cov(),
                 lambda: t.diff(n=-1),
             ]
         )
-        == "oToooooooooo"
+        == "oTooooooooo"
     )
 
 
