@@ -50,10 +50,16 @@ class profile:
     """A profile of what runs in its block, or between ``start()`` and ``stop()``. NB: it measures nothing."""
 
     def __init__(
-        self, *settings: Any, on_trace_ready: Callable[[Any], Any] | None = None, **more: Any
+        self,
+        *settings: Any,
+        schedule: Callable[[int], ProfilerAction] | None = None,
+        on_trace_ready: Callable[[Any], Any] | None = None,
+        **more: Any,
     ) -> None:
+        self.schedule = schedule or (lambda step: ProfilerAction.RECORD)
         self.on_trace_ready = on_trace_ready
         self.step_num = 0
+        self.current_action = self.schedule(0)
         self.profiler = self
 
     def __enter__(self) -> profile:
@@ -68,12 +74,20 @@ class profile:
 
     def stop(self) -> None:
         """End; whoever wants the trace gets this profile."""
-        if self.on_trace_ready is not None:
-            self.on_trace_ready(self)
+        if self.current_action in (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE):
+            self._hand_on()
 
     def step(self) -> None:
-        """Count a step."""
+        """Count a step; where a cycle of the schedule ends, whoever wants the trace gets this profile."""
+        before = self.current_action
         self.step_num += 1
+        self.current_action = self.schedule(self.step_num)
+        if before is ProfilerAction.RECORD_AND_SAVE:
+            self._hand_on()
+
+    def _hand_on(self) -> None:
+        if self.on_trace_ready is not None:
+            self.on_trace_ready(self)
 
     def key_averages(self, *how: Any, **named: Any) -> _Nothing:
         """Return no events."""
@@ -115,7 +129,9 @@ class record_function(ContextDecorator):
 def schedule(
     *, wait: int, warmup: int, active: int, repeat: int = 0, skip_first: int = 0, skip_first_wait: int = 0
 ) -> Callable[[int], ProfilerAction]:
-    """Return what a profiler does in each step."""
+    """Return what a profiler does in each step. Raises AssertionError for negative numbers, or no step."""
+    if min(wait, warmup, repeat, skip_first) < 0 or active <= 0:
+        raise AssertionError("Invalid profiler schedule arguments")
     length = wait + warmup + active
 
     def action(step: int) -> ProfilerAction:
