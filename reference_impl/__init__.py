@@ -158,6 +158,8 @@ from reference_impl.namespace import special  # noqa: E402
 GradScaler = optim.grad_scaler.GradScaler
 for _name in _FROM_NN:
     globals()[_name] = getattr(nn.functional, _name)
+for _name in ("hardshrink", "prelu"):
+    setattr(Tensor, _name, getattr(nn.functional, _name))
 for _module in (cuda, random, return_types, special, testing):  # for `import torch.random`
     sys.modules[f"{__name__}.{_module.__name__.rpartition('.')[2]}"] = _module
 

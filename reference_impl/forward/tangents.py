@@ -267,7 +267,7 @@ def _jvp(
         promoted = (
             kernel.prepare(tuple(operands))[1] if kernel.mutates else None
         )  # of the promoted dtype, which a write does not keep
-        g = wrap(np.zeros(array_of(result).shape, promoted or array_of(result).dtype))
+        g = wrap(np.ones(array_of(result).shape, promoted or array_of(result).dtype))
         set_flag(g, True)
         out = result if recorded else _plain(result)
         values = [_value(slot, g, operands, attributes, out) for slot in kernel.op.slots]

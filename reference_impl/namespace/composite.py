@@ -22,6 +22,7 @@ from reference_impl.fidelity.batched import check_shape_known
 from reference_impl.namespace.index_functions import filling, reducing
 from reference_impl.namespace.like_operands import like_its_operands
 from reference_impl.namespace.spread_arguments import with_unbiased
+from specs.dtype_names import type_in_c
 from specs.errors import need_kernel
 from specs.ops import cat as joining
 from specs.ops.helpers import axis_of
@@ -207,6 +208,21 @@ def _with_dtype(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return reduce
 
 
+def _in_own_dtype(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Add the ``dtype`` argument to a write, where it can but be the tensor's own."""
+
+    @functools.wraps(function)
+    def write(x: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+        if dtype not in (None, x.dtype):
+            raise RuntimeError(
+                f"Bad in-place call: input tensor dtype {type_in_c(x)} and output tensor dtype "
+                f"{type_in_c(dtype)} should match"
+            )
+        return function(x, dim)
+
+    return write
+
+
 def _by_name(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """Let ``norm`` take names of norms, and a ``dtype``."""
 
@@ -288,6 +304,7 @@ WRAPPED: dict[str, Callable[..., Any]] = {
     "clamp_": _bounded,
     "norm": _by_name,
     **dict.fromkeys(("sum", "mean", "prod", "cumsum", "cumprod", "nansum"), _with_dtype),
+    **dict.fromkeys(("cumsum_", "cumprod_"), _in_own_dtype),
 }
 """Wrappers for ops that take more arguments than their declaration, by name."""
 

@@ -17,9 +17,9 @@ from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap_beside
 from reference_impl.namespace import factories
-from reference_impl.namespace.non_differentiable import can_cast
+from reference_impl.namespace.non_differentiable import can_cast, promote_types
 from reference_impl.namespace.return_types import return_type
-from specs.errors import need_kernel
+from specs.dtype_names import scalar_type
 
 _FREXP = return_type("frexp", ("mantissa", "exponent"))
 
@@ -40,13 +40,22 @@ def _in_place(name: str) -> Callable[..., Any]:
 
 def float_power_(self: Tensor, exponent: Any) -> Tensor:
     """Raise to powers in double precision, in place: what is narrower is refused."""
-    wanted = self.clone().float_power(exponent)
-    if wanted.dtype is not self.dtype:
+    among = exponent.is_complex() if isinstance(exponent, Tensor) else isinstance(exponent, complex)
+    wanted = dtypes.complex128 if self.is_complex() or among else dtypes.float64
+    if self.dtype is not wanted:
         raise RuntimeError(
-            f"the base given to float_power_ has dtype {self.dtype} but the operation's result requires "
-            f"dtype {wanted.dtype}"
+            f"the base given to float_power_ has dtype {scalar_type(self)} but the operation's result "
+            f"requires dtype {scalar_type(wanted)}"
         )
-    return self.copy_(wanted)
+    return self.pow_(exponent.to(wanted) if isinstance(exponent, Tensor) else exponent)
+
+
+def addr_(self: Tensor, vec1: Tensor, vec2: Tensor, **scaled: Any) -> Tensor:
+    """`addr`, in place, in the tensor's dtype."""
+    result = promote_types(self.dtype, promote_types(vec1.dtype, vec2.dtype))
+    if not can_cast(result, self.dtype):
+        refuse_by("write/result-dtype", got=result, want=self.dtype)
+    return self._addr_(vec1.to(self.dtype), vec2.to(self.dtype), **scaled)
 
 
 def as_strided_scatter(
@@ -96,10 +105,9 @@ def range_(start: Any, end: Any, step: Any = 1, **how: Any) -> Tensor:
     return made.requires_grad_(needs)
 
 
-def cumprod_(self: Tensor, dim: int, **how: Any) -> Tensor:
-    """`cumprod`, in place; there is no kernel for booleans."""
-    need_kernel("cumprod_out_cpu", array_of(self), "b")
-    return _in_place("cumprod")(self, dim, **how)
+def conj_physical(input: Tensor) -> Tensor:
+    """The conjugates in memory of their own; a real tensor itself."""
+    return input._conj_physical() if input.is_complex() else input
 
 
 def frobenius_norm(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
@@ -107,12 +115,12 @@ def frobenius_norm(input: Tensor, dim: Any = None, keepdim: bool = False) -> Ten
     return input.norm("fro", dim, keepdim)
 
 
-_WRITTEN = ("addbmm", "addr", "gcd", "lcm", "ldexp", "polygamma")
-
-BOTH: dict[str, Any] = {"as_strided_scatter": as_strided_scatter, "frexp": frexp}
+BOTH: dict[str, Any] = {
+    "as_strided_scatter": as_strided_scatter, "conj_physical": conj_physical, "frexp": frexp,
+}  # fmt: skip
 """Functions that are methods too, by name."""
-METHODS: dict[str, Any] = {f"{name}_": _in_place(name) for name in _WRITTEN} | {
-    "cumprod_": cumprod_,
+METHODS: dict[str, Any] = {f"{name}_": _in_place(name) for name in ("gcd", "lcm")} | {
+    "addr_": addr_,
     "float_power_": float_power_,
     "is_distributed": lambda self: False,
     "is_pinned": lambda self: False,
@@ -125,7 +133,10 @@ FUNCTIONS: dict[str, Any] = {
     "is_same_size": lambda x, y: x.shape == y.shape,
     "is_signed": lambda x: x.is_signed(),
     "get_device": lambda x: x.get_device(),
-    "square_": lambda x: x.square_(), "detach_": lambda x: x.detach_(),
+    "square_": lambda x: x.square_(), "conj_physical_": lambda x: x.conj_physical_(),
+    "ldexp_": lambda x, other: x.ldexp_(other),
+    "gcd_": lambda x, other: x.gcd_(other), "lcm_": lambda x, other: x.lcm_(other),
+    "detach_": lambda x: x.detach_(),
     "as_strided_": lambda x, *args: x.as_strided_(*args),
 }  # fmt: skip
 """Functions that are not methods, by name."""

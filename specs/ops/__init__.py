@@ -15,7 +15,7 @@ FAMILIES = (
     "complex", "unary", "activation", "ternary", "binary", "sort", "norms", "clamp", "nn", "losses", "nll",
     "linalg", "layers", "batch_norm", "windows", "resizing", "sampling", "special", "gamma", "bessel",
     "fourier", "scatter_reduce", "bags", "ctc", "margins", "packing", "pseudo_inverse", "beyond_programs",
-    "parts", "distances", "numbers", "forms", "unpooling", "copies", "slopes",
+    "parts", "distances", "numbers", "forms", "unpooling", "copies", "slopes", "written",
 )  # fmt: skip
 
 ALL: dict[str, list[Op]] = {}

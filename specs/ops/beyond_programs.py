@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from specs.ops.comparison import need_order
 from specs.ops.complex import conj
 from specs.ops.helpers import without_derivative
 from specs.ops.linear import dot
-from specs.ops.ternary import addmm, addmv, baddbmm
 
 _FACTS: dict[str, Any] = {"internal": True, "exact": False, "ulp": 4}
 
@@ -135,22 +133,6 @@ def _vdot(x: Tensor, y: Tensor) -> Any:
 
 
 _vdot.wrt(x=lambda g, y: conj(g).mul(y), y=lambda g, x: g.mul(x))
-
-
-# -- sums of products in place -----------------------------------------------------------------------
-def _adding(form: Op) -> Op:
-    """The in-place form of an op, of which programs call the other alone."""
-
-    @wraps(form.body)
-    def write(*given: Any, **how: Any) -> Any:
-        return form.body(*given, **how)
-
-    write.__name__ = f"_{form.name}_in_place"
-    made = op(name=f"{form.name}_", node=form.node, inplace="only", dtypes=form.dtypes, internal=True)(write)
-    return made.wrt(**{name: formula.fn for name, formula in form.formulas.items()})
-
-
-addmm_written, addmv_written, baddbmm_written = _adding(addmm), _adding(addmv), _adding(baddbmm)
 
 
 # -- attention ---------------------------------------------------------------------------------------

@@ -64,8 +64,8 @@ def zeta(s: int, x: np.ndarray) -> np.ndarray:
     return out
 
 
-@op(node="PolygammaBackward0", lacks="c", kernel="polygamma", **_FACTS)
-def _polygamma(x: Tensor, n: Count) -> Any:
+@op(name="_polygamma", node="PolygammaBackward0", lacks="c", kernel="polygamma", **_FACTS)
+def polygamma_of(x: Tensor, n: Count) -> Any:
     """The ``n``-th derivative of `digamma`."""
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
@@ -76,7 +76,7 @@ def _polygamma(x: Tensor, n: Count) -> Any:
 
 lgamma.wrt(x=lambda g, x: g.mul(x.digamma()))
 digamma.wrt(x=lambda g, x: g.mul(x._polygamma(1)))
-_polygamma.wrt(x=lambda g, x, n: g.mul(x._polygamma(n + 1)))
+polygamma_of.wrt(x=lambda g, x, n: g.mul(x._polygamma(n + 1)))
 
 
 @op(node="MvlgammaBackward0", lacks="c", kernel="arange", **_FACTS)

@@ -1254,6 +1254,46 @@ c.div_(2, rounding_mode="trunc")
 b.sum().backward()
 b.div_(a, rounding_mode="floor")
 """,
+    "products and sums are written in place by nodes of their own": """
+a = torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.float64, requires_grad=True)
+b = torch.ones(3, 2, 2, dtype=torch.float64)
+c = (a * 1).addbmm_(b, b, beta=2, alpha=3)
+d = (a * 1).addr_(a[0], a[1])
+e = (a * 1).ldexp_(a)
+f = (a * 1).polygamma_(2)
+g = (a * 1).cumprod_(0)
+h = (a * 1).cumsum_(0, dtype=torch.float64)
+i = (a * 1).float_power_(2)
+j = (a * 1).float_power_(a)
+k = c.sum() + d.sum() + e.sum() + f.sum() + g.sum() + h.sum() + i.sum() + j.sum()
+k.backward()
+""",
+    "a view is written by a running product": """
+a = torch.tensor([[1.0, 0.0], [3.0, 4.0]], requires_grad=True)
+b = a * 2
+c = b[1].cumprod_(0)
+d = b.select(1, 0).cumprod_(0)
+b.sum().backward()
+""",
+    "signs, conjugates and steps are written in place": """
+a = torch.tensor([1.0 + 2.0j, 3.0 - 1.0j], requires_grad=True)
+b = (a * 1).sgn_()
+c = (a * 1).conj_physical_()
+d = torch.conj_physical(a)
+e = a.real.conj_physical()
+f = (b + c + d).abs().sum()
+f.backward()
+g = torch.tensor([-1.0, 0.0])
+h = g.heaviside_(torch.tensor(0.5))
+i = torch.conj_physical_(g)
+""",
+    "shrinking and slopes are methods": """
+a = torch.tensor([-1.0, 0.25, 2.0], requires_grad=True)
+b = a.hardshrink(0.5)
+c = a.prelu(torch.tensor([0.25]))
+d = b.sum() + c.sum()
+d.backward()
+""",
 }
 
 

@@ -33,7 +33,7 @@ ELSEWHERE = {
     "clamp", "nn", "losses", "nll", "linalg", "layers", "batch_norm", "scatter_reduce", "bags",
     "windows", "resizing", "sampling", "special", "gamma", "bessel", "fourier", "ctc", "margins", "packing",
     "pseudo_inverse", "beyond_programs", "parts", "distances", "numbers", "forms", "unpooling",
-    "copies", "slopes",
+    "copies", "slopes", "written",
 }  # fmt: skip
 """Families whose ops are views, write or pick elements, or are compared with torch call by call."""
 FAMILIES = [family for family in ops.FAMILIES if family not in ELSEWHERE]
