@@ -96,6 +96,7 @@ class Op:
     with_array: Callable[..., Any] | None = None  # what it gives, as an operator, with an array of numpy's
     batched_write: str = ""  # what vmap calls it where it refuses to write; default: "aten::" and its name
     sized_by: str = ""  # the operand whose elements decide the result's shape
+    jvp: Callable[..., Any] | None = None  # its tangent, where formulas do not tell: ``dx`` is that of ``x``
     takes_view: Callable[..., Any] | None = None  # True or the operands of which its kernel takes views
     # -- read off the declaration
     formulas: dict[str, Formula] = field(default_factory=dict)

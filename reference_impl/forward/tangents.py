@@ -1,6 +1,6 @@
 """Forward mode: tensors that carry a tangent, and the tangents of ops.
 
-Inside a dual level (``autograd.forward_ad``) every op passes through `DualLevel.propagate`. No op declares a
+Inside a dual level (``autograd.forward_ad``) every op passes through `DualLevel.propagate`. Few ops declare a
 jvp; it is derived from the op's backward formulas. A formula ``g -> J'g`` is linear in ``g``; the product of
 ``J'g`` with a tangent, differentiated by ``g``, is ``J`` times the tangent, also for complex numbers. The
 tangent of a view is the same view of the tangent, in the same memory. An in-place op writes the tangent in
@@ -16,6 +16,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ from reference_impl.core.graph import gradient_edge
 from reference_impl.core.kernel import METADATA, Kernel, all_inference
 from reference_impl.core.record import OpNode, real_part
 from reference_impl.core.tensor import Tensor, alias, wrap
+from specs.op import Op
 
 TANGENT, VIEW = "_tangent", "_forward_view"
 Window = tuple[Tensor, Callable[[Tensor], Tensor]]
@@ -83,6 +85,8 @@ class DualLevel:
                 return out
             if kernel.copies and tangents[1] is not None:
                 out_tangent = tangents[1].expand(array_of(out).shape).clone()  # keeps its own dtype
+            elif kernel.op.jvp is not None:
+                out_tangent = _own_jvp(kernel.op, before, tangents, attributes, out)
             else:
                 out_tangent = _jvp(kernel, before, tangents, attributes, out)
             if kernel.mutates and tangents[0] is not None and by("forward/writes-reach-tangents"):
@@ -267,6 +271,7 @@ def _jvp(
         promoted = (
             kernel.prepare(tuple(operands))[1] if kernel.mutates else None
         )  # of the promoted dtype, which a write does not keep
+        # which number it is makes no difference, but that formulas may take logarithms of it
         g = wrap(np.ones(array_of(result).shape, promoted or array_of(result).dtype))
         set_flag(g, True)
         out = result if recorded else _plain(result)
@@ -293,6 +298,23 @@ def _jvp(
         return total
     finally:
         STATE.enabled, STATE.inference, STATE.anomaly = kept
+
+
+def _own_jvp(
+    op: Op,
+    operands: Sequence[Any],
+    tangents: Sequence[Tensor | None],
+    attributes: Mapping[str, Any],
+    result: Tensor,
+) -> Tensor:
+    """Compute the tangent of an op that says how."""
+    assert op.jvp is not None
+    known: dict[str, Any] = {**attributes, "out": result}
+    for operand, x, tangent in zip(op.operands, operands, tangents, strict=True):
+        known[operand.name] = x
+        known[f"d{operand.name}"] = x.zeros_like() if tangent is None and isinstance(x, Tensor) else tangent
+    found: Tensor = op.jvp(**{name: known[name] for name in signature(op.jvp).parameters})
+    return found
 
 
 def _plain(x: Any) -> Any:

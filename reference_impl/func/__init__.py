@@ -189,7 +189,7 @@ def jvp(
         with transforming(Transformation(forward=True)):
             own, out, aux = _recorded(func, primals, has_aux)
         outs = flat(out)
-        seeds = [zeros_like(x, requires_grad=True) for x in outs]
+        seeds = [ones_like(x, requires_grad=True) for x in outs]  # some formulas take logarithms of them
         grads = _grads(outs, own, seeds)
         pairs = [
             (g, t) for g, t in zip(grads, flat(tangents), strict=True) if g is not None and g.requires_grad

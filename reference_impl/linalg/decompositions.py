@@ -78,8 +78,16 @@ class _Eigh(Function):
         found = np.linalg.eigh(array_of(x), lower)
         values, vectors = wrap(found[0]), wrap(by_column(found[1]))
         ctx.save_for_backward(values, vectors)
+        ctx.save_for_forward(values, vectors)
         ctx.set_materialize_grads(False)
         return values, vectors
+
+    @staticmethod
+    def jvp(ctx: Any, dx: Tensor, lower: None) -> Any:
+        values, vectors = ctx.saved_tensors
+        inner = vectors.mH.matmul(dx).matmul(vectors)  # which no symmetry of the tangent is needed for
+        turning = _without_diagonal(inner.div(_differences(values)))
+        return inner.diagonal(0, -2, -1).real, vectors.matmul(turning)
 
     @staticmethod
     def backward(ctx: Any, g_values: Tensor | None, g: Tensor | None) -> Any:

@@ -112,6 +112,8 @@ def istft(
     """The signal whose windows have those spectra."""
     if not x.is_complex():
         refuse_by("op/istft-takes-spectra")
+    if window is not None and window.is_complex() and not return_complex:
+        raise RuntimeError("Complex windows are incompatible with return_complex=False")
     hop = n_fft // 4 if hop_length is None else hop_length
     size = n_fft if win_length is None else win_length
     whole = _whole_window("istft", window, size, n_fft, x.detach().real)

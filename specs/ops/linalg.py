@@ -16,6 +16,7 @@ from specs.errors import need_kernel
 from specs.kind import Bool, Dim, Tensor
 from specs.op import op
 from specs.ops.helpers import axis_of, need_one_dtype
+from specs.ops.tangents import cholesky_jvp, without_jvp
 from specs.ops.triangular import factored, permutation, solved, substituted
 
 _FACTS: dict[str, Any] = {
@@ -282,13 +283,13 @@ def orders_not_positive(x: np.ndarray, upper: bool) -> np.ndarray:
     return info
 
 
-@op(node="LinalgCholeskyExBackward0", dtypes="keep", **_FACTS)
+@op(node="LinalgCholeskyExBackward0", dtypes="keep", jvp=cholesky_jvp, **_FACTS)
 def _linalg_cholesky(x: Tensor, *, upper: Bool = False, checked: Bool = True) -> Any:
     """The factor of each positive definite matrix, of which one triangle is read; saves its result."""
     return _cholesky("linalg.cholesky", x, upper, checked)
 
 
-@op(node="CholeskyBackward0", dtypes="keep", **_FACTS)
+@op(node="CholeskyBackward0", dtypes="keep", jvp=without_jvp("cholesky"), **_FACTS)
 def _old_cholesky(x: Tensor, *, upper: Bool = False) -> Any:
     """`torch.cholesky`, which has a node of its own."""
     return _cholesky("cholesky", x, upper, True)

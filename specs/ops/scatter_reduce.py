@@ -11,6 +11,7 @@ from specs.kind import Bool, Dim, Indices, Reduction, Tensor
 from specs.op import op
 from specs.ops.helpers import along, axis_of, grid_index, need_targets
 from specs.ops.index_demands import need_scatterable, need_slices
+from specs.ops.tangents import without_jvp
 
 _UFUNCS: dict[str, Any] = {
     "sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum,
@@ -151,7 +152,14 @@ def _along(dim: int, ndim: int) -> tuple[int, ...]:
 
 
 # -- along one dimension ---------------------------------------------------------------------------
-@op(inplace=True, node="IndexReduceBackward0", lacks="c", kernel="index_func_", **_FACTS)
+@op(
+    inplace=True,
+    node="IndexReduceBackward0",
+    lacks="c",
+    kernel="index_func_",
+    jvp=without_jvp("index_reduce"),
+    **_FACTS,
+)
 def index_reduce(
     x: Tensor, dim: Dim, index: Indices, src: Tensor, reduce: Reduction, *, include_self: Bool = True
 ) -> Any:

@@ -33,6 +33,7 @@ def _unpool(name: str, node: str) -> Op:
     made = op(name=name, node=node, internal=True, dtypes="keep", exact=False, lacks="biuc", kernel=name[1:])(
         spread
     )
+    made.jvp = lambda dx, index, sizes: getattr(dx, name)(index, sizes=sizes)
     made.wrt(x=_spread_back)
     return made
 

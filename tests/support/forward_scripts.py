@@ -283,7 +283,30 @@ def of_several_results(torch: Any, fw: Any) -> Any:
     yield (torch.func.hessian(torch.logdet)(-x.reshape(2, 2)) * 1000).round().tolist()
 
 
+def without_symmetry(torch: Any, fw: Any) -> Any:
+    """Tangents that no symmetric matrix moves along, places named twice, ops that have none."""
+
+    def thousandths(x: Any) -> Any:
+        return (x * 1000).round().tolist()
+
+    x = torch.tensor([[4.0, 1.0], [1.0, 3.0]], dtype=torch.float64)
+    t = torch.tensor([[1.0, 2.0], [-1.0, 0.5]], dtype=torch.float64)
+    with fw.dual_level():
+        d = fw.make_dual(x, t)
+        for upper in (False, True):
+            yield thousandths(fw.unpack_dual(torch.linalg.cholesky(d, upper=upper)).tangent)
+        values, vectors = torch.linalg.eigh(d)
+        yield thousandths(fw.unpack_dual(values).tangent)
+        yield thousandths(fw.unpack_dual(vectors @ torch.diag(values) ** 2 @ vectors.mT).tangent)
+        yield thousandths(fw.unpack_dual(torch.logcumsumexp(d, 0)).tangent)
+        places = torch.tensor([[[1, 1], [0, 2]]])
+        yield _shown(fw.unpack_dual(torch.nn.functional.max_unpool1d(d.unsqueeze(0), places, 2)).tangent)
+        yield _said(lambda: torch.cholesky(d))
+        yield _said(lambda: d.index_reduce(0, torch.tensor([0, 0]), d, "amax"))
+    yield thousandths(torch.func.jvp(lambda a: torch.logcumsumexp(a, 0), (x,), (t,))[1])
+
+
 ALL = (
     levels, refusals, layouts, views, writes, before_the_level, cutting, over_backward, casts, functions,
-    inference, of_several_results,
+    inference, of_several_results, without_symmetry,
 )  # fmt: skip
