@@ -140,7 +140,7 @@ _FROM_NN = (
     "conv_transpose3d", "cosine_similarity", "ctc_loss", "pairwise_distance",
     "pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "selu", "dropout", "alpha_dropout", "layer_norm",
     "group_norm", "rms_norm", "prelu", "rrelu", "max_pool1d", "max_pool2d", "max_pool3d", "avg_pool1d",
-    "adaptive_avg_pool1d", "selu_", "celu_", "hardshrink",
+    "adaptive_avg_pool1d", "selu_", "celu_", "rrelu_", "hardshrink",
 )  # fmt: skip
 """Functions of ``nn.functional`` that PyTorch has in its root too."""
 

@@ -101,6 +101,7 @@ def _from_real(name: str, default: Any) -> Callable[..., Tensor]:
         _need_real("rfftn", input, "real-valued")
         x = _floating(input)
         dims, sizes = _places(x, s, dim)
+        _need_axes(name, dims)
         x = _resized(x, dims, sizes)
         return x._fft_r2c(dims=tuple(dims), norm=_norm(norm, True), half=True)
 
@@ -113,6 +114,7 @@ def _to_real(name: str, default: Any) -> Callable[..., Tensor]:
         """The real numbers of a half transform."""
         x = _complex(input)
         dims, sizes = _places(x, s, dim)
+        _need_axes(name, dims)
         last = sizes[-1]
         size = 2 * (x.shape[dims[-1]] - 1) if last is None else last
         _need_points(size)
@@ -160,6 +162,50 @@ def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
     return x._fft_r2c(dims=(at,), norm=_norm(norm, False), half=True).conj()
 
 
+def _symmetric(name: str, default: Any) -> Callable[..., Tensor]:
+    def transform(input: Tensor, s: Any = None, dim: Any = default, norm: str | None = None) -> Tensor:
+        """The transform of a signal that is symmetric along the last dimension, of which half is given."""
+        x = _complex(input)
+        dims, sizes = _places(x, s, dim)
+        _need_axes(name, dims)
+        size = 2 * (x.shape[dims[-1]] - 1) if sizes[-1] is None else sizes[-1]
+        _need_points(size)
+        x = _resized(x, dims, [*sizes[:-1], size // 2 + 1])
+        if dims[1:]:
+            x = x._fft_c2c(dims=tuple(dims[:-1]), norm=_norm(norm, True), forward=True)
+        return x.conj()._fft_c2r(dims=(dims[-1],), norm=_norm(norm, True), size=size)
+
+    transform.__name__ = name
+    return transform
+
+
+def _half_of_symmetric(name: str, default: Any) -> Callable[..., Tensor]:
+    def transform(input: Tensor, s: Any = None, dim: Any = default, norm: str | None = None) -> Tensor:
+        """The half of such a signal of which that is the transform."""
+        if input.is_complex():
+            found = SCALARS[input.dtype.name]
+            raise RuntimeError(f"Only supports floating-point dtypes, but found: {found}")
+        x = _floating(input)
+        dims, sizes = _places(x, s, dim)
+        _need_axes(name, dims)
+        half = _resized(x, dims, sizes)._fft_r2c(dims=(dims[-1],), norm=_norm(norm, False), half=True)
+        if not dims[1:]:
+            return half.conj()
+        return half._conj_physical()._fft_c2c(dims=tuple(dims[:-1]), norm=_norm(norm, False), forward=False)
+
+    transform.__name__ = name
+    return transform
+
+
+def _need_axes(name: str, dims: list[int]) -> None:
+    if not dims:
+        raise RuntimeError(f"{name} must transform at least one axis")
+
+
+hfft2, hfftn = _symmetric("hfft2", (-2, -1)), _symmetric("hfftn", None)
+ihfft2, ihfftn = _half_of_symmetric("ihfft2", (-2, -1)), _half_of_symmetric("ihfftn", None)
+
+
 # -- frequencies -------------------------------------------------------------------------------------
 def fftfreq(n: int, d: float = 1.0, requires_grad: bool = False, **how: Any) -> Tensor:
     """The frequencies of a transform."""
@@ -191,7 +237,7 @@ def ifftshift(input: Tensor, dim: Any = None) -> Tensor:
 
 _WITH_OUT = (
     "fft", "ifft", "fft2", "ifft2", "fftn", "ifftn", "rfft", "irfft", "rfft2", "irfft2", "rfftn", "irfftn",
-    "hfft", "ihfft",
+    "hfft", "ihfft", "hfft2", "hfftn", "ihfft2", "ihfftn",
 )  # fmt: skip
 globals().update({name: taking_out(globals()[name], casts=False) for name in _WITH_OUT})
 __getattr__ = loading(__name__)

@@ -121,11 +121,6 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     return hardtanh(input, 0, 6, inplace=inplace)
 
 
-def _out_of_place(name: str, inplace: bool) -> None:
-    if inplace:
-        raise NotModelled(f"torch.nn.functional.{name}(inplace=True)")
-
-
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """The scaled exponential linear unit."""
     alpha, scale = 1.6732632423543772, 1.0507009873554805
@@ -233,7 +228,6 @@ def rrelu(
     inplace: bool = False,
 ) -> Tensor:
     """A leaky ReLU whose slope is drawn for each element in training."""
-    _out_of_place("rrelu", inplace)
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     need_kernel("leaky_relu", array_of(input), "biuc")
@@ -244,7 +238,7 @@ def rrelu(
     else:
         wide = dtypes.float32 if x.dtype.itemsize == 2 else x.dtype
         slopes = x.new_full(tuple(x.shape), (lower + upper) / 2, dtype=wide)
-    return input._rrelu(slopes.masked_fill(x.gt(0), 1))
+    return (input._rrelu_ if inplace else input._rrelu)(slopes.masked_fill(x.gt(0), 1))
 
 
 def need_probability(p: float) -> None:
@@ -269,6 +263,6 @@ def _written(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return write
 
 
-relu_, leaky_relu_, elu_, hardtanh_, threshold_, selu_, celu_ = (
-    _written(function) for function in (relu, leaky_relu, elu, hardtanh, threshold, selu, celu)
+relu_, leaky_relu_, elu_, hardtanh_, threshold_, selu_, celu_, rrelu_ = (
+    _written(function) for function in (relu, leaky_relu, elu, hardtanh, threshold, selu, celu, rrelu)
 )

@@ -43,6 +43,7 @@ from reference_impl.nn.activation_functions import (  # noqa: F401  PyTorch has 
     relu6,
     relu_,
     rrelu,
+    rrelu_,
     selu,
     selu_,
     sigmoid,
@@ -236,19 +237,16 @@ def _of_samples(ndim: int, x: Tensor, p: float, training: bool, inplace: bool) -
 
 
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
-    """Set elements to the least value of SELU with probability ``p``; mean and variance stay.
-
-    NB: out of place, whatever ``inplace`` says, if it says False.
-    """
-    refuse_unless_default("nn.functional.alpha_dropout", {"inplace": inplace}, inplace=False)
+    """Set elements to the least value of SELU with probability ``p``; mean and variance stay."""
     need_probability(p)
     if p == 0 or not training:
         return input
     if p == 1:
-        return input.mul(wrap_beside(input, np.zeros((), array_of(input).dtype)))
+        nothing = wrap_beside(input, np.zeros((), array_of(input).dtype))
+        return input.mul_(nothing) if inplace else input.mul(nothing)
     _need_noise(input)
     noise, shift = _alpha_noise(input, p)
-    return input.mul(noise).add(shift)
+    return input.mul_(noise).add_(shift) if inplace else input.mul(noise).add(shift)
 
 
 @drawn_anew

@@ -270,9 +270,10 @@ class Dropout3d(Dropout):
 
 
 class AlphaDropout(Dropout):
-    """Set random elements to the least value of SELU in training."""
+    """Set random elements to the least value of SELU in training; NB: never in place."""
 
-    function = staticmethod(functional.alpha_dropout)
+    def forward(self, input: Tensor) -> Tensor:
+        return functional.alpha_dropout(input, self.p, self.training)
 
 
 class Flatten(Module):

@@ -67,3 +67,12 @@ def _rrelu_backward(dy: Tensor, here: Tensor, noise: Tensor) -> Any:
 
 _rrelu.wrt(x=lambda g, noise, x: g._rrelu_backward(x, noise))
 _rrelu_backward.wrt(dy=lambda g, here, noise: g._rrelu_backward(here, noise), here=lambda g: g.zeros_like())
+
+
+@op(name="_rrelu_", node="RreluWithNoiseBackward1", inplace="only", internal=True, dtypes="keep", wide=True)
+def rrelu_written(x: Tensor, noise: Tensor) -> Any:
+    """The same in place: its backward reads the result, and may, since slopes are positive."""
+    return x * noise
+
+
+rrelu_written.wrt(x=lambda g, noise, out: g._rrelu_backward(out, noise))

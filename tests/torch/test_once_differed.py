@@ -1294,6 +1294,14 @@ c = a.prelu(torch.tensor([0.25]))
 d = b.sum() + c.sum()
 d.backward()
 """,
+    "slopes and noise are written in place": """
+a = torch.tensor([-1.0, 2.0, -3.0], requires_grad=True)
+b = torch.nn.functional.rrelu(a * 2, 0.25, 0.5, False, True)
+c = torch.rrelu_(a * 2, 0.25, 0.25, True)
+d = torch.nn.functional.alpha_dropout(a * 2, 1.0, True, True)
+e = (b + c + d).sum()
+e.backward()
+""",
 }
 
 

@@ -53,6 +53,15 @@ def _projections(t: Any) -> Any:
     return out, h, c, x.grad, [name for name, _ in layer.named_parameters()], repr(layer)
 
 
+def _symmetric_signals(t: Any) -> Any:
+    x = t.arange(24.0).reshape(2, 3, 4).sin().requires_grad_()
+    half, along = t.fft.ihfft2(x), t.fft.ihfftn(x, dim=(1,))
+    whole, all_ways = t.fft.hfft2(half, (3, 5), norm="ortho"), t.fft.hfftn(x.cos())
+    (whole.sum() + all_ways.sum() + along.abs().sum()).backward()
+    nodes = [each.grad_fn.name() for each in (half, along, whole, all_ways)]
+    return nodes, [t.view_as_real(each.resolve_conj()) for each in (half, along)], whole, all_ways, x.grad * 1
+
+
 def _sorted_into(t: Any) -> Any:
     values, places = t.empty(3), t.empty(0, dtype=t.long)
     given = t.sort(t.tensor([3.0, 1.0, 2.0]), descending=True, out=(values, places))
@@ -97,6 +106,7 @@ def _clones(t: Any) -> Any:
 
 DOES = [
     _sequences, _frequencies, _projections, _sorted_into, _element_types, _pieces, _swapped, _clones,
+    _symmetric_signals,
 ]  # fmt: skip
 
 
