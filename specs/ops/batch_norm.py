@@ -5,6 +5,7 @@ They are ops beside those of ``layers``, whose conventions they share.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -13,14 +14,35 @@ import numpy as np
 from specs.demands import demanding, dtype_of_weight, one_dtype
 from specs.kind import Scalar, Statistic, Tensor
 from specs.op import op
-from specs.ops.layers import beside, channels, parts, scaled_and_shifted, standardised, through
+from specs.ops.layers import (
+    alone_of_several,
+    beside,
+    channels,
+    parts,
+    scaled_and_shifted,
+    standardised,
+    through,
+)
 
 _FACTS: dict[str, Any] = {"internal": True, "exact": False, "ulp": 16, "layout": ()}
 
 
+@op(node="NativeBatchNormBackwardBackward0", dtypes="keep", **_FACTS)
+def _of_batch_norm(dy: Tensor, y: Tensor, weight: Tensor) -> Any:
+    """One of the gradients of a batch norm, which has the same operands as the others."""
+    return dy.copy()
+
+
+_of_batch_norm.wrt(**alone_of_several("y", "weight"))
+
+
 def _demanding(formula: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(formula)
+    def one(g: Any, x: Any, weight: Any, *more: Any) -> Any:
+        return formula(g, x, weight, *more)._of_batch_norm(x, weight)
+
     parameters = ("weight", "running_mean", "running_var", "mean", "variance")
-    return demanding(dtype_of_weight)(one_dtype("x", "g", *parameters, wider=parameters)(formula))
+    return demanding(dtype_of_weight)(one_dtype("x", "g", *parameters, wider=parameters)(one))
 
 
 @op(node="NativeBatchNormBackward0", dtypes="same", **_FACTS)

@@ -83,11 +83,25 @@ def _layer_norm(
     return scaled_and_shifted(standardised(x, _trailing(dims), eps), weight, bias)
 
 
+def alone_of_several(*others: str) -> dict[str, Any]:
+    """The formulas of a gradient whose node has several: nothing goes to what the others need."""
+    return {"dy": lambda g: g, **dict.fromkeys(others, lambda g: None)}
+
+
+@op(node="NativeLayerNormBackwardBackward0", dtypes="keep", **_FACTS)
+def _of_layer_norm(dy: Tensor, y: Tensor, weight: Tensor, bias: Tensor) -> Any:
+    """One of the gradients of a layer norm, which has the same operands as the others."""
+    return dy.copy()
+
+
+_of_layer_norm.wrt(**alone_of_several("y", "weight", "bias"))
+
+
 def _of_layer(formula: Any) -> Any:
     @functools.wraps(formula)
     def fitting(g: Any, x: Any, weight: Any, bias: Any, dims: int, *more: Any) -> Any:
         need_shapes(g, x, weight, bias, dims)
-        return formula(g, x, weight, bias, dims, *more)
+        return formula(g, x, weight, bias, dims, *more)._of_layer_norm(x, weight, bias)
 
     return one_dtype("x", "g", "weight", "bias", wider=("weight", "bias"))(fitting)
 
@@ -130,6 +144,15 @@ def _group_norm(
     return scaled_and_shifted(hat, beside(weight, x.ndim), beside(bias, x.ndim))
 
 
+@op(node="SumBackward1", dtypes="keep", **_FACTS)
+def _of_group_norm(dy: Tensor, y: Tensor, weight: Tensor) -> Any:
+    """A weight's gradient, which depends on the deviation, a result that requires grad if they do."""
+    return dy.copy()
+
+
+_of_group_norm.wrt(**alone_of_several("y", "weight"))
+
+
 def _of_groups(formula: Any) -> Any:
     return one_dtype("x", "g", case="X and dY")(one_dtype("x", "weight", wider=("weight",))(formula))
 
@@ -145,9 +168,11 @@ _group_norm.wrt(
         )
     ),
     weight=_of_groups(
-        lambda g, x, weight, groups, eps, mean, rstd: g.mul(
-            parts(in_groups(x, groups), (2,), eps, mean, rstd)[0].reshape(x.shape)
-        ).sum(channels(x))
+        lambda g, x, weight, groups, eps, mean, rstd: (
+            g.mul(parts(in_groups(x, groups), (2,), eps, mean, rstd)[0].reshape(x.shape))
+            .sum(channels(x))
+            ._of_group_norm(x, weight)
+        )
     ),
     bias=_of_groups(lambda g, x, weight: g.sum(channels(g))),
 )

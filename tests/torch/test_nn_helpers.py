@@ -239,3 +239,30 @@ def test_rows_that_are_looked_up_are_held_to_a_norm():
     assert found[0][2:] == found[1][2:]
     for ours, theirs in zip(found[1][1], found[0][1], strict=True):
         assert ours == pytest.approx(theirs, rel=1e-5)
+
+
+NORMS = {
+    "known statistics": lambda t, x, w, b: t.nn.functional.batch_norm(x, x[0].detach(), t.ones(3), w, b),
+    "those of the batch": lambda t, x, w, b: t.nn.functional.batch_norm(x, None, None, w, b, training=True),
+    "those of a sample": lambda t, x, w, b: t.nn.functional.layer_norm(x, (3,), w, b),
+    "those of a group": lambda t, x, w, b: t.nn.functional.group_norm(x, 3, w, b),
+}
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("parts", ["x", "w", "b", "xw", "xb", "wb", "xwb"])
+def test_a_gradient_of_a_norm_requires_grad_if_another_would(norm, parts):
+    """PyTorch's node has all of them as its results; what has no part in one gets nothing of it."""
+    told = []
+    for side in SIDES:
+        x = side.tensor([[0.0, 1.0, 4.0], [9.0, 16.0, 25.0]])
+        given = {"x": x, "w": side.ones(3), "b": side.zeros(3)}
+        leaves = [given[name].requires_grad_() for name in parts]
+        out = NORMS[norm](side, *given.values())
+        grads = side.autograd.grad(out.square().sum(), leaves, create_graph=True)
+        told.append([g.requires_grad for g in grads])
+        for g in grads:
+            if g.requires_grad:
+                seconds = side.autograd.grad(g.sum(), leaves, allow_unused=True, retain_graph=True)
+                told[-1] += [s if s is None else [round(v, 3) for v in s.flatten().tolist()] for s in seconds]
+    assert told[0] == told[1]
