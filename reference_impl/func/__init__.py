@@ -18,7 +18,21 @@ from reference_impl.base.transforms import Mapping, Transformation, transforming
 from reference_impl.core.graph import AccumulateGrad
 from reference_impl.core.tensor import Tensor, variable_data
 from reference_impl.fidelity.batched import levels_of, marked
+from reference_impl.func.demands import (
+    JVP,
+    VJP,
+    chosen,
+    need_cotangents,
+    need_dual,
+    need_inputs,
+    need_like,
+    need_outputs,
+    need_real,
+    need_tangents,
+    without_aux,
+)
 from reference_impl.func.functional_call import functional_call, stack_module_state
+from reference_impl.func.inference import normal, out_of_inference
 from reference_impl.func.mapping import vmap
 from reference_impl.func.trees import flat, like
 from reference_impl.namespace import composite
@@ -53,19 +67,17 @@ def _without(x: Any, own: Sequence[Tensor]) -> Any:
     return x.detach() if by("functional/transforms-leave-no-history") else x
 
 
-def _chosen(args: Sequence[Any], argnums: int | tuple[int, ...]) -> tuple[int, ...]:
-    several = (argnums,) if isinstance(argnums, int) else tuple(argnums)
-    for at in several:
-        if not -len(args) <= at < len(args):
-            raise RuntimeError(f"Got argnum={at}, but only {len(args)} positional inputs")
-    return tuple(at % len(args) for at in several)
+def _places(args: Sequence[Any], argnums: Any) -> Sequence[int]:
+    """Return the places of the arguments by which is differentiated: all, without ``argnums``."""
+    return range(len(args)) if argnums is None else chosen(args, argnums)
 
 
 def _watched(args: Sequence[Any], argnums: Any) -> tuple[list[Any], list[Tensor]]:
     """Return the arguments with own tensors in those places, and the own tensors."""
-    given, own = list(args), []
-    for at in _chosen(args, argnums):
-        leaves = [_own(x) for x in flat(args[at])]
+    given, own = [normal(arg) for arg in args], []
+    for at in _places(args, argnums):
+        need_inputs(args[at])
+        leaves = [_own(x) for x in flat(given[at])]
         given[at] = like(args[at], leaves)
         own += leaves
     return given, own
@@ -78,7 +90,7 @@ def _filled(grads: Sequence[Any], own: Sequence[Tensor]) -> list[Tensor]:
 def _shaped(values: Sequence[Any], args: Sequence[Any], argnums: Any) -> Any:
     """Return one value for each own tensor in the shape of the arguments."""
     rest, shaped = list(values), []
-    for at in _chosen(args, argnums):
+    for at in _places(args, argnums):
         count = len(flat(args[at]))
         shaped.append(like(args[at], rest[:count]))
         rest = rest[count:]
@@ -88,23 +100,16 @@ def _shaped(values: Sequence[Any], args: Sequence[Any], argnums: Any) -> Any:
 def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
     """Return a function that gives the gradient of ``func`` and its value."""
 
+    @out_of_inference
     @wraps(func)
     def both(*args: Any, **kwargs: Any) -> Any:
         with enable_grad(), transforming(Transformation()):
             given, own = _watched(args, argnums)
             out = func(*given, **kwargs)
-            aux = None
-            if has_aux:
-                if not (isinstance(out, tuple) and len(out) == 2):
-                    raise RuntimeError(
-                        "grad_and_value(f)(*args): output of function f should be a tuple: (output, aux) if "
-                        f"has_aux is True, got {out}"
-                    )
-                out, aux = out
+            out, aux = without_aux("grad_and_value(f)(*args)", out, has_aux)
             if not isinstance(out, Tensor):
                 raise RuntimeError(
-                    "grad_and_value(f)(*args): Expected f(*args) to return a tensor, got unsupported type "
-                    f"{type(out)}"
+                    f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(out)}"
                 )
             if out.dim() != 0:
                 raise RuntimeError(
@@ -124,11 +129,14 @@ def _kept(tree: Any, own: Sequence[Tensor]) -> Any:
     return like(tree, [_without(x, own) for x in leaves]) if leaves else tree
 
 
-def _recorded(func: Callable[..., Any], primals: Any, has_aux: bool) -> tuple[list[Tensor], Any, Any]:
+def _recorded(
+    api: str, func: Callable[..., Any], primals: Any, argnums: Any, has_aux: bool
+) -> tuple[list[Tensor], Any, Any]:
     """Return the own tensors by which ``func`` can be differentiated, its result and what comes beside."""
-    given, own = _watched(primals, tuple(range(len(primals))))
-    out = func(*given)
-    return (own, *out) if has_aux else (own, out, None)
+    given, own = _watched(primals, argnums)
+    out, aux = without_aux(api, func(*given), has_aux)
+    need_outputs(api, out)
+    return own, out, aux
 
 
 def _grads(
@@ -166,71 +174,102 @@ def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> C
     return gradient
 
 
+@out_of_inference
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """Return what ``func`` gives, and a function that multiplies by its Jacobian from the left."""
     with enable_grad(), transforming(Transformation()):
-        own, out, aux = _recorded(func, primals, has_aux)
+        own, out, aux = _recorded(VJP, func, primals, None, has_aux)
     outs = flat(out)
 
+    @out_of_inference
     def pulled(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
+        need_cotangents(cotangents, out)
         # NB: the history is recorded in any case, and dropped where nothing outside has one.
         grads = _grads(outs, own, flat(cotangents), retain_graph)
-        return _shaped(_filled(grads, own), primals, tuple(range(len(primals))))
+        return _shaped(_filled(grads, own), primals, None)
 
     value = _kept(out, own)
     return (value, pulled, _kept(aux, own)) if has_aux else (value, pulled)
 
 
+@out_of_inference
 def jvp(
     func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False
 ) -> Any:
     """Return what ``func`` gives, and the product of its Jacobian with ``tangents``, by double backward."""
+    need_tangents(primals, tangents)
     with enable_grad():
         with transforming(Transformation(forward=True)):
-            own, out, aux = _recorded(func, primals, has_aux)
+            own, out, aux = _recorded(JVP, func, primals, None, has_aux)
         outs = flat(out)
-        seeds = [ones_like(x, requires_grad=True) for x in outs]  # some formulas take logarithms of them
+        # some formulas take logarithms of the seeds
+        seeds = [ones_like(x, requires_grad=x.is_floating_point() or x.is_complex()) for x in outs]
         grads = _grads(outs, own, seeds)
         pairs = [
             (g, t) for g, t in zip(grads, flat(tangents), strict=True) if g is not None and g.requires_grad
         ]
-        products: Any = [None] * len(seeds)
-        if pairs:
-            products = autograd.grad(
-                [g for g, _ in pairs], seeds, [t for _, t in pairs], create_graph=True, allow_unused=True
+        free = [seed for seed in seeds if seed.requires_grad]
+        found: Any = ()
+        if pairs and free:
+            found = autograd.grad(
+                [g for g, _ in pairs], free, [t for _, t in pairs], create_graph=True, allow_unused=True
             )
+    products = dict(zip(map(id, free), found, strict=False))
+    if strict and any(products.get(id(seed)) is None for seed in seeds):
+        raise RuntimeError(
+            "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is "
+            "not allowed with strict=True."
+        )
     own = [*own, *seeds]
-    pushed = [zeros_like(x) if p is None else _without(p, own) for p, x in zip(products, outs, strict=True)]
+    pushed = [
+        zeros_like(x) if products.get(id(seed)) is None else _without(products[id(seed)], own)
+        for seed, x in zip(seeds, outs, strict=True)
+    ]
     value, tangent = _kept(out, own), like(out, pushed)
     return (value, tangent, _kept(aux, own)) if has_aux else (value, tangent)
 
 
 def linearize(func: Callable[..., Any], *primals: Any) -> Any:
     """Return what ``func`` gives, and the function that multiplies tangents by its Jacobian."""
-    return func(*primals), lambda *tangents: jvp(func, primals, tangents)[1]
+
+    def pushed(*tangents: Any) -> Any:
+        need_like(primals, tangents)
+        return jvp(func, primals, tangents)[1]
+
+    return func(*primals), pushed
 
 
 def jacrev(
     func: Callable[..., Any], argnums: Any = 0, *, has_aux: bool = False, chunk_size: int | None = None
 ) -> Callable[..., Any]:
     """Return a function that gives the Jacobian of ``func``, row by row."""
+    if not (chunk_size is None or chunk_size > 0):
+        raise ValueError("jacrev: `chunk_size` should be greater than 0.")
 
     @wraps(func)
-    def jacobian(*args: Any, **kwargs: Any) -> Any:
-        with enable_grad(), transforming(Transformation()):
-            given, own = _watched(args, argnums)
-            out = func(*given, **kwargs)
-            out, aux = out if has_aux else (out, None)
-            blocks = [_rows(x, own) for x in flat(out)]
-        blocks = [[_without(x, own) for x in block] for block in blocks]
-        shaped = like(out, [_shaped(block, args, argnums) for block in blocks])
-        return (shaped, _kept(aux, own)) if has_aux else shaped
+    def jacobian(*args: Any) -> Any:
+        return _jacobian("jacrev", func, args, argnums, has_aux)
 
     return jacobian
 
 
+@out_of_inference
+def _jacobian(name: str, func: Callable[..., Any], args: Any, argnums: Any, has_aux: bool) -> Any:
+    need_real(name, args, "inputs")
+    with enable_grad(), transforming(Transformation()):
+        own, out, aux = _recorded(VJP if name == "jacrev" else JVP, func, args, argnums, has_aux)
+        need_real(name, out, "outputs")
+        blocks = [_rows(x, own) for x in flat(out)]
+    blocks = [[_without(x, own) for x in block] for block in blocks]
+    shaped = like(out, [_shaped(block, args, argnums) for block in blocks])
+    return (shaped, _kept(aux, own)) if has_aux else shaped
+
+
 def _rows(out: Tensor, own: Sequence[Tensor]) -> list[Tensor]:
     """Return the Jacobian of one output by each own tensor, of shape ``(*out.shape, *own.shape)``."""
+    if not (out.numel() and out.is_floating_point()):
+        # NB: forward mode gives zeros of its dtype for what has no derivative.
+        return [(x if out.is_floating_point() else out).new_zeros((*out.shape, *x.shape)) for x in own]
     flat_out = out.reshape((-1,))
     columns: list[list[Tensor]] = [[] for _ in own]
     for at in range(out.numel()):
@@ -246,20 +285,26 @@ def _rows(out: Tensor, own: Sequence[Tensor]) -> list[Tensor]:
 
 
 def jacfwd(
-    func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *, chunk_size: int | None = None,
-    randomness: str = "error",
-) -> Callable[..., Any]:  # fmt: skip
+    func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error"
+) -> Callable[..., Any]:
     """Return a function that gives the Jacobian of ``func``; NB: by rows, as `jacrev`.
 
     PyTorch maps over the directions, so what the function draws needs a ``randomness``.
     """
 
-    @wraps(func)
-    def mapped(*args: Any, **kwargs: Any) -> Any:
+    def mapped(*args: Any) -> Any:
         with transforming(Mapping(randomness=randomness)), transforming(Transformation(forward=True)):
-            return func(*args, **kwargs)
+            return func(*args)
 
-    return jacrev(mapped, argnums, has_aux=has_aux)
+    @wraps(func)
+    def jacobian(*args: Any) -> Any:
+        need_real("jacfwd", args, "inputs")
+        for at in chosen(args, argnums):
+            for x in flat(args[at]):
+                need_dual(x)
+        return _jacobian("jacfwd", mapped, args, argnums, has_aux)
+
+    return jacobian
 
 
 def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:

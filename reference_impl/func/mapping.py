@@ -20,6 +20,7 @@ from reference_impl.base.transforms import RANDOMNESS, Mapping, transforming
 from reference_impl.core.access import restore_written, written_state
 from reference_impl.core.tensor import Tensor
 from reference_impl.fidelity.batched import levels_of, marked
+from reference_impl.func.inference import out_of_inference
 from reference_impl.func.trees import broadcast, leaves, rebuilt
 from reference_impl.namespace import composite
 from specs.active_rules import set_aside
@@ -261,7 +262,8 @@ def _column(name: str, column: tuple[Any, ...], dim: Any, level: Mapping) -> Any
         )
     if level not in levels:
         column = (column[-1],) * len(column)
-    stacked = composite.stack(column, dim)
+    stack = composite.stack if first.is_inference() else out_of_inference(composite.stack)
+    stacked = stack(column, dim)
     if not level.size:
         stacked = stacked.narrow(dim, 0, 0)
     return marked(stacked, levels - {level})
