@@ -21,7 +21,7 @@ def _dots(pair):
 
 
 def mapped_over_containers():
-    """Each element of one dimension, all of another. Rules: functional/vmap-in-dims, functional/vmap-hides-data."""
+    """Each element, or all at once. Rules: functional/vmap-in-dims, functional/vmap-hides-data."""
     f = torch.func
     a, b = torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[0.5, -1.0], [2.0, 0.25]])
     out = f.vmap(_dots)(_Pair(a, b))
