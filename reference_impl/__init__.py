@@ -80,7 +80,6 @@ from reference_impl.namespace.asarray import asarray
 from reference_impl.namespace.compiler import compile
 from reference_impl.namespace.complex_views import complex_ as complex
 from reference_impl.namespace.factories import (
-    arange,
     as_tensor,
     empty,
     empty_like,
@@ -89,8 +88,6 @@ from reference_impl.namespace.factories import (
     from_numpy,
     full,
     full_like,
-    linspace,
-    logspace,
     ones,
     ones_like,
     tensor,
@@ -116,6 +113,7 @@ from reference_impl.namespace.random import (
     seed,
     set_rng_state,
 )
+from reference_impl.namespace.ranges import arange, linspace, logspace
 from reference_impl.namespace.serialization import load, save
 from specs.active_rules import set_torch_release, torch_release
 

@@ -10,8 +10,9 @@ import numpy as np
 from reference_impl.base import dtypes
 from reference_impl.core.tensor import Tensor
 from reference_impl.fidelity.out_argument import taking_out
-from reference_impl.namespace.factories import arange, tensor
+from reference_impl.namespace.factories import tensor
 from reference_impl.namespace.missing import loading
+from reference_impl.namespace.ranges import arange
 from specs.dtype_names import SCALARS
 from specs.ops.helpers import axis_of
 

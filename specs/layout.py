@@ -57,11 +57,16 @@ def converted(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
     if not x.size and means_its_strides(x):
         return empty_strided(x.shape, tuple([step * dtype.itemsize for step in steps]), dtype)
     if x.flags.c_contiguous:
-        made = x.astype(dtype)
+        made = _rounded(x, dtype)
         return as_strided(made, x.shape, [step * dtype.itemsize for step in steps]) if 1 in x.shape else made
     extent = 1 + sum([(n - 1) * step for n, step in zip(x.shape, steps, strict=True)])
-    window = as_strided(x, (extent,), (x.itemsize,)).astype(dtype)
+    window = _rounded(as_strided(x, (extent,), (x.itemsize,)), dtype)
     return as_strided(window, x.shape, [step * dtype.itemsize for step in steps])
+
+
+def _rounded(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Convert ``x``; what gets half precision is rounded to single precision first."""
+    return (x.astype(np.float32) if dtype == np.float16 and x.dtype == np.float64 else x).astype(dtype)
 
 
 def laid_out_like(made: np.ndarray, x: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from reference_impl.base.dtypes import dtype, of_class
 from reference_impl.base.quietly import quietly
 from reference_impl.base.rules import by, refuse_by, warn_once
 from reference_impl.base.session import STATE
-from reference_impl.base.size import contiguous_format, memory_format
+from reference_impl.base.size import memory_format, preserve_format
 from reference_impl.core.access import array_of, is_inference, set_flag, showing
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.fidelity.batched import marking
@@ -19,7 +19,7 @@ from reference_impl.fidelity.inference_kernels import count_birth
 from reference_impl.namespace.formats import lay_out, strides_fit
 from specs.dtype_names import SCALARS
 from specs.errors import Refusal
-from specs.layout import FORMATS, converted, laid_out_like
+from specs.layout import FORMATS, converted, laid_out_like, lies_with_channels_last
 
 
 def cast(self: Tensor, target: dtype) -> Tensor:
@@ -81,7 +81,8 @@ def to(self: Tensor, *wanted: Any, **more: Any) -> Tensor:
     Raises TypeError for any other argument."""
     if len(wanted) == 1 and type(wanted[0]) is dtype and not more:
         return cast(self, wanted[0])
-    copy = more.pop("copy", False)
+    *_, copy = (False, *[flag for flag in wanted if isinstance(flag, bool)][1:2])  # behind non_blocking
+    copy = more.pop("copy", copy)
     more.pop("non_blocking", None)
     layout = more.pop("memory_format", None)
     target, place = self.dtype, place_of(self)
@@ -96,16 +97,24 @@ def to(self: Tensor, *wanted: Any, **more: Any) -> Tensor:
             target = of_class(value)
         elif value is not None and not isinstance(value, bool):
             raise TypeError(f"to() takes dtypes, tensors and devices, not {type(value).__name__}")
-    if layout is not None and not isinstance(layout, memory_format):
-        raise TypeError(f"to() takes a memory_format, not {type(layout).__name__}")
-    if str(layout) in FORMATS:
-        if self.ndim != FORMATS[str(layout)]:
-            what = str(layout).removeprefix("torch.")
-            raise RuntimeError(f"required rank {FORMATS[str(layout)]} tensor to use {what} format")
-        result = moved(self, target, place, copy or not strides_fit(self, layout))
-        return lay_out(result, layout) if result is not self else result
-    result = moved(self, target, place, copy)
-    return result.contiguous() if layout is contiguous_format else result
+    return _laid_out(self, target, place, layout, copy)
+
+
+def _laid_out(self: Tensor, target: dtype, place: device, layout: Any, copy: bool = False) -> Tensor:
+    """Cast and move to a memory format; return the tensor itself if none of these changes anything."""
+    if layout is None or layout is preserve_format:
+        return moved(self, target, place, copy)
+    if not isinstance(layout, memory_format):
+        refuse_by("op/arguments", name="to", given=f"memory_format={type(layout).__name__}")
+    if str(layout) in FORMATS and self.ndim != FORMATS[str(layout)]:
+        what = str(layout).removeprefix("torch.")
+        raise RuntimeError(f"required rank {FORMATS[str(layout)]} tensor to use {what} format")
+    # NB: strides that are no other format's count as contiguous
+    is_so = (
+        strides_fit(self, layout) if str(layout) in FORMATS else not lies_with_channels_last(array_of(self))
+    )
+    result = moved(self, target, place, copy or not is_so)
+    return lay_out(result, layout) if result is not self else result
 
 
 def type_name(self: Tensor) -> str:
@@ -139,14 +148,15 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     return moved(self, other.dtype, place_of(other))
 
 
-def cpu(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
+def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
     """Move to the CPU; ``self`` if it is there."""
-    return moved(self, self.dtype, CPU)
+    return _laid_out(self, self.dtype, CPU, memory_format)
 
 
 def cuda(self: Tensor, device: Any = "cuda", non_blocking: bool = False, memory_format: Any = None) -> Tensor:
     """Move to a CUDA device, by default the first; ``self`` if it is there."""
-    return moved(self, self.dtype, _found_for(self, "cuda" if device is None else device))
+    place = _found_for(self, "cuda" if device is None else device)
+    return _laid_out(self, self.dtype, place, memory_format)
 
 
 def read_as(self: Tensor, target: Any) -> Tensor:
@@ -179,8 +189,10 @@ def _need_a_row(x: Tensor, old: int, new: int, what: str) -> None:
 
 
 def _to(target: dtype) -> Callable[..., Tensor]:
-    def casting(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
-        return cast(self, target)
+    def casting(self: Tensor, *, memory_format: Any = None) -> Tensor:
+        if memory_format is None:
+            return cast(self, target)
+        return _laid_out(self, target, place_of(self), memory_format)
 
     casting.__doc__ = f"Cast to {target.name}."
     return casting

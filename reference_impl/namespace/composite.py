@@ -21,6 +21,7 @@ from reference_impl.core.tensor import Tensor
 from reference_impl.fidelity.batched import check_shape_known
 from reference_impl.namespace.index_functions import filling, reducing
 from reference_impl.namespace.like_operands import like_its_operands
+from reference_impl.namespace.numbers_alone import taking_numbers
 from reference_impl.namespace.spread_arguments import with_unbiased
 from specs.dtype_names import type_in_c
 from specs.errors import need_kernel
@@ -309,6 +310,10 @@ WRAPPED: dict[str, Callable[..., Any]] = {
 """Wrappers for ops that take more arguments than their declaration, by name."""
 
 EXTENDED: dict[str, Callable[..., Any]] = {
+    **dict.fromkeys(
+        ("add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide"),
+        taking_numbers,
+    ),
     "where": _choosing,
     **dict.fromkeys(("cat", "concat", "concatenate", "stack"), like_its_operands),
 }

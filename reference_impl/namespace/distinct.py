@@ -18,7 +18,7 @@ def nonzero(x: Tensor, *, as_tuple: bool = False) -> Any:
     """The indices of non-zero elements: one per row, or one tensor per dimension."""
     check_shape_known(x, "nonzero_numpy" if as_tuple else "nonzero")
     if as_tuple:
-        return tuple(tensor_of(index) for index in np.nonzero(np.atleast_1d(array_of(x))))
+        return (x if x.ndim else x.detach().unsqueeze(0)).nonzero().unbind(1)
     return argwhere(x)
 
 

@@ -25,10 +25,8 @@ from reference_impl.fidelity.batched import levels_of, marked
 from reference_impl.fidelity.zero_tensor import ZeroTensor
 from reference_impl.namespace.nested_numbers import dtype_of_parts, holds_numbers, refuse_data
 from specs.errors import need_fit
-from specs.kind import NUMBERS
 from specs.layout import FORMATS, in_format, laid_out_like
 from specs.layout import empty_strided as empty_strided_array
-from specs.spacing import evenly_spaced, stepped
 
 _KINDS = {"i": dtypes.int64, "u": dtypes.int64, "b": dtypes.bool_}
 
@@ -263,46 +261,6 @@ def full_array(shape: Any, number: Any, dtype: np.dtype) -> np.ndarray:
 def number_of(value: Any) -> Any:
     """The Python number that a number, of numpy's too, or a tensor of one element holds."""
     return value.item() if isinstance(value, (Tensor, np.generic)) else value
-
-
-def arange(
-    *bounds: Any, dtype: dtypes.dtype | None = None, requires_grad: bool = False, **more: Any
-) -> Tensor:
-    """A leaf of evenly stepped numbers from start to end, end excluded."""
-    named = [more.pop(name) for name in ("start", "end", "step") if name in more]
-    numbers = [number_of(bound) for bound in (*bounds, *named)]
-    if dtype is None:
-        dtype = dtypes.default() if any(isinstance(n, float) for n in numbers) else dtypes.int64
-    if not 1 <= len(numbers) <= 3 or not all(isinstance(n, NUMBERS) for n in numbers):
-        given = ", ".join(type(bound).__name__ for bound in bounds)
-        refuse_by("op/arguments", name="arange", given=given)
-    start, end, step = (0, *numbers, 1) if len(numbers) == 1 else (*numbers, 1)[:3]
-    return new_leaf(stepped(start, end, step, dtypes.numpy_of(dtype)), requires_grad, **more)
-
-
-@quietly
-def linspace(
-    start: Any,
-    end: Any,
-    steps: int,
-    *,
-    dtype: dtypes.dtype | None = None,
-    requires_grad: bool = False,
-    **where: Any,
-) -> Tensor:
-    """A leaf of ``steps`` evenly spaced numbers, both ends included."""
-    if steps < 0:
-        raise RuntimeError("number of steps must be non-negative")
-    numbers = evenly_spaced(number_of(start), number_of(end), steps, dtypes.numpy_of(dtype))
-    return new_leaf(numbers, requires_grad, **where)
-
-
-def logspace(start: Any, end: Any, steps: int, base: float = 10.0, **more: Any) -> Tensor:
-    """A leaf of powers of ``base`` with evenly spaced exponents."""
-    out = linspace(start, end, steps, **more)
-    array = array_of(out)
-    array[...] = np.power(base, array)
-    return out
 
 
 def eye(

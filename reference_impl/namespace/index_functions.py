@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from reference_impl.base.not_modelled import NotModelled
+from reference_impl.base.rules import hold_back
+from reference_impl.base.session import STATE
 from reference_impl.core.tensor import Tensor, wrap
 
 
@@ -65,18 +67,23 @@ def filling(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 
 def reducing(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Let ``scatter`` name a reduction, of which the reference knows that it is one."""
+    """Let ``scatter`` warn, once, that a tensor is better reduced by ``scatter_reduce``."""
 
     @functools.wraps(function)
-    def scatter(*given: Any, reduce: str | None = None, **named: Any) -> Tensor:
-        if reduce is None:
-            return function(*given, **named)
-        if reduce not in ["add", "multiply"]:
-            raise RuntimeError("reduce argument must be either add or multiply.")
-        raise NotModelled("torch.scatter(reduce=...); there is torch.scatter_reduce")
+    def scatter(*given: Any, **named: Any) -> Tensor:
+        of_tensor = "reduce" in named and isinstance(named.get("src", given[-1]), Tensor)
+        if of_tensor and (STATE.warn_always or _OLDER not in STATE.warned):
+            STATE.warned.add(_OLDER)
+            hold_back(functools.partial(warnings.warn, _OLDER, UserWarning, stacklevel=4))
+        return function(*given, **named)
 
     return scatter
 
+
+_OLDER = (
+    "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future "
+    "PyTorch release. Use torch.scatter_reduce instead for more reduction options."
+)
 
 BOTH: dict[str, Any] = {"index_put": index_put, "index_put_": index_put_}
 """Functions that are methods too, by name."""

@@ -243,7 +243,7 @@ def unravel_index(indices: Tensor, shape: Sequence[int]) -> tuple[Tensor, ...]:
         raise ValueError(f"'shape' cannot have negative values, but got {wide}")
     steps = [math.prod(wide[d + 1 :]) for d in range(len(wide))]
     found = [array_of(indices) // step % size for step, size in zip(steps, wide, strict=True)]
-    return tuple(wrap(np.asarray(at, np.int64)) for at in found)
+    return wrap(np.stack(found, -1).astype(np.int64, copy=False)).unbind(-1) if found else ()
 
 
 BOTH: dict[str, Any] = {

@@ -16,7 +16,7 @@ from reference_impl.base import dtypes
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap_beside
-from reference_impl.namespace import factories
+from reference_impl.namespace import factories, ranges
 from reference_impl.namespace.non_differentiable import can_cast, promote_types
 from reference_impl.namespace.return_types import return_type
 from specs.dtype_names import scalar_type
@@ -101,7 +101,7 @@ def range_(start: Any, end: Any, step: Any = 1, **how: Any) -> Tensor:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     count = math.floor((end - start) / step) + 1
     needs = how.pop("requires_grad", False)
-    made = factories.arange(count, **({"dtype": dtypes.default()} | how)).mul_(step).add_(start)
+    made = ranges.arange(count, **({"dtype": dtypes.default()} | how)).mul_(step).add_(start)
     return made.requires_grad_(needs)
 
 

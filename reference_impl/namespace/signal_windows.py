@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from reference_impl.core.tensor import Tensor
-from reference_impl.namespace.factories import arange, ones
+from reference_impl.namespace.factories import ones
+from reference_impl.namespace.ranges import arange
 
 
 def _window(name: str, shape: Callable[[Tensor, int], Tensor]) -> Callable[..., Tensor]:

@@ -165,7 +165,7 @@ def _running(name: str) -> Any:
             return _picked(name, x, np.zeros(()), dim, True)
         array = array_of(x)
         best = ufunc.accumulate(array, axis)
-        places = np.where(array == best, np.indices(array.shape)[axis], 0)
+        places = np.where((array == best) | (array != array), np.indices(array.shape)[axis], 0)
         return _picked(name, x, np.maximum.accumulate(places, axis), dim, True)
 
     return running

@@ -70,10 +70,8 @@ def multi_margin_loss(
         weight = input.detach().new_ones(tuple(input.shape[-1:]) or (1,))
     elif weight.ndim != 1:
         raise ValueError("weight must be one-dimensional")
-    elif weight.numel() != input.shape[-1]:
-        raise RuntimeError(
-            f"inconsistent weight size, expected {input.shape[-1]} but got {list(weight.shape)}"
-        )
+    elif weight.numel() != (classes := input.shape[-1] if input.ndim else 1):
+        raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight.shape)}")
     if target.dtype is not dtypes.int64:
         raise RuntimeError(f"expected scalar type Long but found {SCALARS[target.dtype.name]}")
     return input._multi_margin(target, weight, p=p, margin=margin, reduction=reduction)

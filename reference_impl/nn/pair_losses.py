@@ -84,7 +84,7 @@ def hinge_embedding_loss(
 ) -> Tensor:
     """The input where the target is 1, the distance below a margin where it is -1."""
     reduction = chosen_reduction(size_average, reduce, reduction)
-    zeros = input.detach().mul(0)
+    zeros = input.detach().zeros_like()
     margin = margin if input.is_floating_point() or input.is_complex() else int(margin)
     missing = input.neg().add(margin).clamp_min(0).where(target.ne(1), zeros)
     return reduce_losses(missing.add(input.where(target.ne(-1), zeros)), reduction)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from specs.errors import need_late_kernel
-from specs.kind import Tensor
+from specs.kind import Number, Tensor, Wrapped
 from specs.op import op
 from specs.ops.complex import conj
 from specs.ops.helpers import ROUNDING
@@ -108,6 +108,8 @@ _special_erfcx.wrt(x=lambda g, x, out: x.mul_scalar(2).mul(out).sub_scalar(2 / m
 
 
 def _log_below(x: float) -> float:
+    if x == -math.inf:
+        return x
     if x < -1:
         return math.log(_scaled_error(-x / math.sqrt(2)) / 2) - x * x / 2
     return math.log1p(-math.erfc(x / math.sqrt(2)) / 2)
@@ -133,18 +135,28 @@ def _special_entr(x: Tensor) -> Any:
 _special_entr.wrt(x=lambda g, x: g.mul(x.log().add_scalar(1).neg()))
 
 
-@op(
-    internal=True,
-    node="SpecialXlog1PyBackward0",
-    dtypes="float",
-    exact=False,
-    ulp=4,
-    lacks="c",
-    kernel="xlog1py",
-)
-def _special_xlog1py(x: Tensor, y) -> Any:
+_TIMES_LOG: dict[str, Any] = {
+    "name": "_special_xlog1py", "internal": True, "dtypes": "float", "exact": False, "ulp": 4, "lacks": "c",
+    "kernel": "xlog1py",
+}  # fmt: skip
+
+
+@op(node="SpecialXlog1PyBackward0", **_TIMES_LOG)
+def _special_xlog1py(x: Tensor, y: Tensor) -> Any:
     """``x * log(1 + y)``, zero where ``x`` is zero."""
     return np.where((x == 0) & ~np.isnan(y), 0, x * np.log1p(y))
+
+
+@op(node="SpecialXlog1PyBackward1", **_TIMES_LOG)
+def _special_xlog1py_of_number(x: Wrapped, y: Tensor) -> Any:
+    """That of a number and a tensor."""
+    return _special_xlog1py.body(x, y)
+
+
+@op(node="SpecialXlog1PyBackward2", **_TIMES_LOG)
+def _special_xlog1py_number(x: Tensor, y: Number) -> Any:
+    """That of a tensor and a number."""
+    return _special_xlog1py.body(x, y)
 
 
 def _xlog1py_left(g: Any, x: Any, y: Any) -> Any:
@@ -152,6 +164,8 @@ def _xlog1py_left(g: Any, x: Any, y: Any) -> Any:
 
 
 _special_xlog1py.wrt(x=_xlog1py_left, y=lambda g, x, y: g.mul(x).div(y.add_scalar(1)))
+_special_xlog1py_of_number.wrt(y=lambda g, x, y: g.mul(x).div(y.add_scalar(1)))
+_special_xlog1py_number.wrt(x=lambda g, x, y: _xlog1py_left(g, x, x.new_full((), y)))
 
 
 @op(node="SincBackward0", **_FACTS | {"inplace": True})

@@ -50,7 +50,7 @@ def _copysign_backward(g: Any, x: Any, out: Any) -> Any:
     return g.mul(out.div(x).masked_fill(x.eq(0), 0))
 
 
-copysign.wrt(x=_copysign_backward, y=lambda g: g.detach().mul(0))
+copysign.wrt(x=_copysign_backward, y=lambda g: g.detach().zeros_like())
 
 
 @op(name="copysign", node="CopysignBackward1", dtypes="float", inplace=True, **_FACTS, lacks="c")

@@ -12,6 +12,7 @@ import numpy as np
 from specs.errors import need_kernel
 from specs.kind import Number, Rounding, Tensor
 from specs.op import op
+from specs.ops.helpers import need_divisors
 
 
 @op(
@@ -54,6 +55,7 @@ def div_rounded(x: Tensor, y, *, rounding_mode: Rounding) -> Any:
         found = f"None, 'trunc', or 'floor' but found '{rounding_mode}'"
         raise RuntimeError(f"div expected rounding_mode to be one of {found}")
     need_kernel(f"div_{rounding_mode}", x, "bc")
+    need_divisors(x, y)
     quotient = np.floor_divide(x, y) if rounding_mode == "floor" else np.trunc(np.true_divide(x, y))
     return quotient.astype(np.result_type(x, y), copy=False)
 
@@ -64,12 +66,14 @@ div_rounded.wrt(x=lambda g, y: g.zeros_like(), y=lambda g, x, y: g.zeros_like())
 @op(internal=True, name="remainder", inplace=True, node="RemainderBackward0", lacks="cb")
 def remainder_number(x: Tensor, y: Number) -> Any:
     """The remainder of ``x`` divided by ``y``, with the sign of ``y``."""
+    need_divisors(x, y)
     return np.remainder(x, y)
 
 
 @op(internal=True, name="fmod", inplace=True, node="FmodBackward0", lacks="cb")
 def fmod_number(x: Tensor, y: Number) -> Any:
     """The remainder of ``x`` divided by ``y``, with the sign of ``x``."""
+    need_divisors(x, y)
     return np.fmod(x, y)
 
 
@@ -80,12 +84,14 @@ for leaving in (remainder_number, fmod_number):
 @op(internal=True, name="remainder", inplace=True, node="RemainderBackward1", lacks="cb")
 def remainder_tensor(x: Tensor, y: Tensor) -> Any:
     """The remainder of ``x`` divided by ``y``, with the sign of ``y``."""
+    need_divisors(x, y)
     return np.remainder(x, y)
 
 
 @op(internal=True, name="fmod", inplace=True, node="FmodBackward1", lacks="cb")
 def fmod_tensor(x: Tensor, y: Tensor) -> Any:
     """The remainder of ``x`` divided by ``y``, with the sign of ``x``."""
+    need_divisors(x, y)
     return np.fmod(x, y)
 
 

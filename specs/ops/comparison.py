@@ -104,7 +104,9 @@ def where_else_number(condition: Mask, x: Tensor, y: Number):
 @composite(name="where", complex=True, grows="keeps", jumps=True, often=4, casts_out=False)
 def where_number(condition: Mask, x: Number, y: Tensor):
     """A number where the condition holds, else ``y``."""
-    return _lifted(y, x).new_full((), x)._where(condition, _lifted(y, x))
+    y = _lifted(y, x)
+    chosen = y.new_zeros(()).add(x) if isinstance(x, complex) else y.new_full((), x)
+    return chosen._where(condition, y)
 
 
 def _lifted(x, number):

@@ -53,7 +53,11 @@ def conjugate(x: Tensor) -> Any:
 @op(internal=True, node="ComplexBackward0", dtypes="same")
 def _complex(x: Tensor, imag: Tensor) -> Any:
     """Complex numbers of two real parts."""
-    return (x + 1j * imag).astype({4: np.complex64, 8: np.complex128}[x.itemsize])
+    out: np.ndarray = np.empty(
+        np.broadcast_shapes(x.shape, imag.shape), {4: np.complex64, 8: np.complex128}[x.itemsize]
+    )
+    out.real, out.imag = x, imag  # a product with 1j would make NaN of an infinity
+    return out
 
 
 _complex.wrt(

@@ -28,6 +28,12 @@ def without_derivative(name: str) -> Callable[[Any], Any]:
     return formula
 
 
+def need_divisors(x: Any, y: Any) -> None:
+    """Refuse to divide integers by zero; floats may."""
+    if np.result_type(x, y).kind in "iu" and not np.all(y) and np.broadcast(x, y).size:
+        raise RuntimeError("ZeroDivisionError")
+
+
 # -- dimensions ------------------------------------------------------------------------------------
 def axis_of(dim: int, ndim: int) -> int:
     """The dimension counted from the front, or a refusal; a 0-d tensor counts as having one."""

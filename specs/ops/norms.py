@@ -153,7 +153,7 @@ def norm(x: Tensor, p: Scalar = 2, dim: OptDims = None, keepdim: Bool = False) -
 def logsumexp(x: Tensor, dim: Dims, keepdim: Bool = False) -> Any:
     """The logarithm of the sum of exponentials, without overflow on the way."""
     axes = axes_of(dim, x.ndim)
-    top = np.max(x.real if x.dtype.kind == "c" else x, axes, keepdims=True)
+    top = np.max(x.real if x.dtype.kind == "c" else x, axes, keepdims=True) if x.size else 0
     top = np.where(np.isfinite(top), top, 0)
     out = np.log(np.sum(np.exp(x - top), axes, keepdims=True)) + top
     return np.asarray(out if keepdim else np.squeeze(out, axes)).astype(x.dtype, order="C")

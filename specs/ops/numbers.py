@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from specs.errors import LARGEST_NUMBERS, need_kernel, refuse
-from specs.kind import Bool, Number, OptDims, OptNumber, Tensor
+from specs.kind import Bool, Nothing, Number, OptDims, OptNumber, Rounding, Tensor, Wrapped
 from specs.op import composite, op
+from specs.ops.binary import div_rounded
 from specs.ops.complex import conj
-from specs.ops.helpers import axes_of, reduced, without_derivative
+from specs.ops.elementwise import div, div_number
+from specs.ops.helpers import axes_of, need_divisors, reduced, without_derivative
 from specs.ops.reduce import sum_dim
 
 _FACTS: dict[str, Any] = {"internal": True, "exact": False, "ulp": 4}
@@ -91,7 +93,7 @@ def heaviside(x: Tensor, y: Tensor) -> Any:
         refuse("op/real-only", name="heaviside", case="heaviside")
     if x.dtype != y.dtype:
         raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
-    return np.where(np.isnan(x) | (x == 0), y, x > 0).astype(x.dtype)
+    return np.where(x == 0, y, x > 0).astype(x.dtype)  # no number is not above zero
 
 
 heaviside.wrt(**dict.fromkeys("xy", without_derivative("heaviside")))
@@ -123,8 +125,7 @@ def _floored(x: np.ndarray, y: Any) -> Any:
     if x.dtype == bool:
         raise NotImplementedError("\"div_floor_cpu\" not implemented for 'Bool'")
     need_kernel("div_floor", x, "c")
-    if x.dtype.kind in "iu" and not np.all(y):
-        raise RuntimeError("ZeroDivisionError")
+    need_divisors(x, y)
     return np.asarray(np.floor_divide(x, y))
 
 
@@ -138,6 +139,12 @@ def floor_divide_number(x: Tensor, y: Number) -> Any:
 def floor_divide_tensor(x: Tensor, y: Tensor) -> Any:
     """The quotient of two tensors rounded down."""
     return _floored(x, y)
+
+
+@op(name="floor_divide", **_WITHOUT)
+def floor_divide_of_number(x: Wrapped, y: Tensor) -> Any:
+    """The quotient of a number rounded down."""
+    return _floored(np.asarray(x), y)
 
 
 @op(**_WITHOUT)
@@ -155,10 +162,52 @@ def _rremainder_tensor(x: Tensor, y: Tensor) -> Any:
 @op(**_WITHOUT)
 def _rremainder(x: Tensor, y: Number) -> Any:
     """The rest of ``y`` divided by ``x``, with the sign of ``x``."""
+    need_divisors(y, x)
     return np.asarray(np.remainder(np.asarray(y, x.dtype), x))
 
 
 floor_divide_number.wrt(x=without_derivative("floor_divide"))
 floor_divide_tensor.wrt(**dict.fromkeys("xy", without_derivative("floor_divide")))
+floor_divide_of_number.wrt(y=without_derivative("floor_divide"))
 _rfloor_divide.wrt(x=without_derivative("floor_divide"))
 _rremainder.wrt(x=without_derivative("remainder"))
+
+
+# -- forms of divisions ----------------------------------------------------------------------------
+@op(internal=True, name="remainder", node="torch::autograd::NotImplemented", lacks="cb")
+def remainder_of_number(x: Wrapped, y: Tensor) -> Any:
+    """The remainder of a number divided by ``y``, with the sign of ``y``."""
+    need_divisors(x, y)
+    return np.remainder(x, y)
+
+
+remainder_of_number.wrt(y=without_derivative("remainder"))
+
+
+_UNROUNDED: dict[str, Any] = {
+    "internal": True, "name": "div", "node": "DivBackward2", "zero": "quotient", "real": True,
+    "dtypes": "float",
+}  # fmt: skip
+
+
+@op(inplace=True, **_UNROUNDED)
+def div_unrounded(x: Tensor, y, *, rounding_mode: Nothing) -> Any:
+    """The quotient as is, asked for as one that is rounded."""
+    return np.true_divide(x, y)
+
+
+@op(**_UNROUNDED)
+def div_number_unrounded(x: Wrapped, y: Tensor, *, rounding_mode: Nothing) -> Any:
+    """That of a number."""
+    return np.true_divide(x, y)
+
+
+@op(internal=True, name="div", node="DivBackward2", zero="quotient")
+def div_number_rounded(x: Wrapped, y: Tensor, *, rounding_mode: Rounding) -> Any:
+    """The quotient of a number, rounded so."""
+    return div_rounded.body(np.asarray(x), y, rounding_mode=rounding_mode)
+
+
+div_number_rounded.wrt(x=lambda g, y: g.zeros_like(), y=lambda g, x, y: g.zeros_like())
+for unrounded, divided in ((div_unrounded, div), (div_number_unrounded, div_number)):
+    unrounded.wrt(**{name: formula.fn for name, formula in divided.formulas.items()})

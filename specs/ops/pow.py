@@ -92,6 +92,8 @@ def pow_scalar(x: Tensor, exponent: Number):
     """Tensor to a number's power; refuses integers to a negative one."""
     if x.dtype.kind in "biu" and exponent < 0:
         refuse("op/integer-negative-power")
+    if exponent == -0.5 and x.dtype.kind == "f":
+        return 1 / np.sqrt(x)  # of a negative infinity, too, it is no number
     return np.power(x, exponent)
 
 

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from specs.dtype_names import scalar_type
-from specs.kind import Bool, Dim, Indices, Reduction, Tensor
+from specs.errors import need_fit
+from specs.kind import Bool, Dim, Indices, Number, Reduction, Tensor
 from specs.op import op
-from specs.ops.helpers import along, axis_of, grid_index, need_targets
+from specs.ops.helpers import along, axis_of, grid_index, need_targets, without_derivative
 from specs.ops.index_demands import need_scatterable, need_slices
 from specs.ops.tangents import without_jvp
 
@@ -37,6 +38,35 @@ def _identity(reduce: str, dtype: np.dtype) -> Any:
         return limits.min if reduce == "amax" else limits.max
     return -np.inf if reduce == "amax" else np.inf
 
+
+def _scattered_with(reduce: str, x: np.ndarray, dim: int, index: np.ndarray, src: np.ndarray) -> np.ndarray:
+    """``x`` with ``src`` added or multiplied in place by place: the older form of `scatter_reduce`."""
+    if reduce not in ("add", "multiply"):
+        raise RuntimeError("reduce argument must be either add or multiply.")
+    return scatter_reduce.body(x, dim, index, src, "sum" if reduce == "add" else "prod")
+
+
+_REDUCED: dict[str, Any] = {
+    "name": "scatter", "node": "torch::autograd::NotImplemented", "inplace": True, "internal": True,
+    "dtypes": "keep", "memory": "alone",
+}  # fmt: skip
+
+
+@op(**_REDUCED)
+def scatter_tensor_with(x: Tensor, dim: Dim, index: Indices, src: Tensor, *, reduce: Reduction) -> Any:
+    """``x`` with each element of ``src`` added, or multiplied with, where its index says."""
+    return _scattered_with(reduce, x, dim, index, src)
+
+
+@op(**_REDUCED)
+def scatter_number_with(x: Tensor, dim: Dim, index: Indices, value: Number, *, reduce: Reduction) -> Any:
+    """``x`` with a number added, or multiplied with, wherever an index says."""
+    need_fit(value, x.dtype)
+    return _scattered_with(reduce, x, dim, index, np.full(index.shape, value).astype(x.dtype))
+
+
+scatter_tensor_with.wrt(**dict.fromkeys(("x", "src"), without_derivative("scatter")))
+scatter_number_with.wrt(x=without_derivative("scatter"))
 
 _FACTS: dict[str, Any] = {"internal": True, "dtypes": "keep", "wide": True, "exact": False, "memory": "alone"}
 

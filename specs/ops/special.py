@@ -9,29 +9,42 @@ from typing import Any
 import numpy as np
 
 from specs.errors import LARGEST_NUMBERS
-from specs.kind import Dim, Tensor
+from specs.kind import Dim, Number, Tensor, Wrapped
 from specs.op import op
 from specs.ops.complex import conj
 from specs.ops.helpers import ROUNDING, along, error_function, minus
 
+_TIMES_LOG: dict[str, Any] = {
+    "name": "xlogy", "internal": True, "dtypes": "float", "exact": False, "ulp": 4, "lacks": "c",
+}  # fmt: skip
 
-@op(internal=True, inplace=True, node="XlogyBackward0", dtypes="float", exact=False, ulp=4, lacks="c")
-def xlogy(x: Tensor, y):
+
+@op(inplace=True, node="XlogyBackward0", **_TIMES_LOG)
+def xlogy(x: Tensor, y: Tensor):
     """``x * log(y)``, zero where ``x`` is zero."""
     return np.where((x == 0) & ~np.isnan(y), 0, x * np.log(y))
 
 
+@op(node="XlogyBackward1", **_TIMES_LOG)
+def xlogy_of_number(x: Wrapped, y: Tensor):
+    """That of a number and a tensor."""
+    return xlogy.body(x, y)
+
+
+@op(inplace=True, node="XlogyBackward2", **_TIMES_LOG)
+def xlogy_number(x: Tensor, y: Number):
+    """That of a tensor and a number."""
+    return xlogy.body(x, y)
+
+
 def _xlogy_left(g, x, y):
-    """``log(y)``, and nothing where ``x`` is zero and the logarithm is none; ``y`` may be a number."""
-    if not hasattr(y, "log"):
-        y = x.new_full((), y)
+    """``log(y)``, and nothing where ``x`` is zero and the logarithm is none."""
     return g.mul(y.log()).masked_fill(x.eq(0).logical_and(y.le(0)), 0)
 
 
-xlogy.wrt(
-    x=_xlogy_left,
-    y=lambda g, x, y: g.mul(x).div(y),
-)
+xlogy.wrt(x=_xlogy_left, y=lambda g, x, y: g.mul(x).div(y))
+xlogy_of_number.wrt(y=lambda g, x, y: g.mul(x).div(y))
+xlogy_number.wrt(x=lambda g, x, y: _xlogy_left(g, x, x.new_full((), y)))
 
 
 @op(node="ErfcBackward0", lacks="c", kernel="erfc_vml", **ROUNDING)

@@ -140,7 +140,7 @@ def _mapped(x: np.ndarray, plan: WeightedSums, dims: int) -> np.ndarray:
         # NB: images in bytes are rounded; the mean of other integers is cut off.
         whole = np.clip(np.floor(exact + 0.5), 0, 255) if x.dtype.kind == "u" else np.trunc(exact)
         return whole.astype(x.dtype)
-    return np.ascontiguousarray((flat[..., at] * weights.astype(x.dtype)).sum(-1))
+    return np.ascontiguousarray((flat[..., at] * weights.astype(x.dtype)).sum(-1), x.dtype)
 
 
 def _transposed(dy: np.ndarray, plan: WeightedSums, sizes: Sizes) -> np.ndarray:

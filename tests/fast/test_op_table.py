@@ -43,7 +43,6 @@ INNOCENT = {
     "reference_impl/mutants/": ("reshape", "the method that a mutant replaces"),
     "reference_impl/namespace/composite.py": (EVERY, "functions over ops, and other names for ops"),
     "reference_impl/namespace/foreach.py": (EVERY, "ops under their names for lists of tensors"),
-    "reference_impl/namespace/index_functions.py": ("add", "an old name of a reduction"),
     "reference_impl/namespace/install.py": ("reshape", "a method that takes more than its op"),
     "reference_impl/namespace/non_differentiable.py": (
         "remainder remainder_ floor_divide floor_divide_ _rfloor_divide _rremainder",

@@ -1302,6 +1302,112 @@ d = torch.nn.functional.alpha_dropout(a * 2, 1.0, True, True)
 e = (b + c + d).sum()
 e.backward()
 """,
+    "integers between two ends are cut off, and the ends are first": """
+a = torch.linspace(4.3, 1, 9, dtype=torch.int64)
+b = torch.linspace(-1.9, -5.9, 7, dtype=torch.int16)
+c = torch.logspace(0, 3, 5, dtype=torch.int64)
+d = torch.logspace(0.5, 2, 4, 5.0, dtype=torch.int64)
+e = torch.logspace(2.5, 3, 1, dtype=torch.int64)
+f = torch.linspace(-1, 3, 3, dtype=torch.uint8)
+""",
+    "a range of integers starts at an integer and keeps to its step": """
+a = torch.arange(0.0, -8.000001, -4.0, dtype=torch.int64)
+b = torch.arange(0.5, 5.5, 1.5, dtype=torch.int64)
+c = torch.arange(-3.5, 3, dtype=torch.int8)
+d = torch.arange(1.9, dtype=torch.int64)
+""",
+    "two numbers make a tensor": """
+a = torch.add(2, 3.5)
+b = torch.mul(True, 3)
+c = torch.floor_divide(5, 2)
+d = torch.div(1, 2)
+""",
+    "a number is divided by a tensor, rounded": """
+a = torch.tensor([3.0, -4.0], requires_grad=True)
+b = torch.div(5.5, a, rounding_mode="floor")
+c = torch.div(a, a, rounding_mode=None)
+d = torch.div(5.5, a, rounding_mode=None)
+e = torch.remainder(5.5, a.detach())
+f = torch.floor_divide(5, a.detach())
+c.sum().backward()
+""",
+    "a product with a logarithm of a number has a node of its own": """
+a = torch.tensor([0.0, 1.5, 2.0], requires_grad=True)
+b = torch.xlogy(a, 2.0)
+c = torch.xlogy(2.0, a + 1.0)
+d = torch.special.xlog1py(a, 2)
+e = torch.special.xlog1py(2, a)
+f = torch.xlogy(a, 0.0)
+g = (b + c + d + e).sum()
+g.backward()
+""",
+    "a sum of no exponentials has a logarithm": """
+a = torch.zeros(0, 2, requires_grad=True)
+b = torch.logsumexp(a, 0)
+c = torch.logsumexp(a, 1, True)
+b.sum().backward()
+""",
+    "running extremes keep to what is no number": """
+a = torch.tensor([1.0, float("nan"), 2.0, float("nan"), 3.0], requires_grad=True)
+b, c = torch.cummax(a, 0)
+d, e = torch.cummin(a, 0)
+b.sum().backward()
+""",
+    "infinities survive in a loss, in a complex number and in logarithms of shares": """
+a = torch.tensor([float("inf"), 1.0, float("-inf")])
+b = torch.nn.functional.hinge_embedding_loss(a, torch.tensor([1.0, 1.0, -1.0]), reduction="none")
+c = torch.view_as_real(torch.complex(a, torch.tensor([1.0, float("inf"), 2.0])))
+d = torch.special.log_ndtr(a)
+e = torch.pow(a, -0.5)
+f = torch.heaviside(torch.tensor([float("nan"), 0.0]), torch.tensor([2.0, 3.0]))
+""",
+    "a scatter adds or multiplies": """
+a = torch.tensor([[5.0, 6.0, 7.0], [8.0, 9.0, 10.0]])
+b = torch.tensor([[0, 0, 1]])
+d = a.scatter(0, b, 2.0, reduce="add")
+e = torch.scatter(a, 0, b, 2.5, reduce="multiply")
+f = a.clone().scatter_(0, b, 2, reduce="add")
+h = a.long().scatter(0, b, 2.7, reduce="add")
+k = (a > 6).scatter(0, b, True, reduce="add")
+""",
+    "samples lie at places of their own": """
+a = torch.tensor([[0.0, 1.0, 4.0, 9.0], [16.0, 25.0, 36.0, 49.0], [1.0, 2.0, 3.0, 5.0]], requires_grad=True)
+b = torch.tensor([0.0, 2.0, 4.0, 6.0])
+c, d = torch.gradient(a, spacing=[2.0, 0.5], edge_order=2)
+(e,) = torch.gradient(a, spacing=(b,), dim=1)
+(f,) = torch.gradient(a, spacing=(b,), dim=1, edge_order=2)
+g = (c + d * d + e * e + f * f).sum()
+g.backward()
+""",
+    "a copy is asked for by its place": """
+a = torch.tensor([1.0, 2.0], requires_grad=True)
+b = a.to("cpu", torch.float32, False, True)
+b.sum().backward()
+""",
+    "windows of bools are bools": """
+a = torch.tensor([[True, False, True], [False, False, True]]).reshape(1, 1, 2, 3)
+b = torch.nn.functional.unfold(a, 2)
+""",
+    "half precision is reached by way of single precision": """
+a = torch.tensor([1.00048828125 + 1e-9, 2049.0000001], dtype=torch.float64)
+b = a.half()
+""",
+    "indices of elements are views of one tensor": """
+a, b = torch.tensor([[1, 0], [0, 2]]).nonzero(as_tuple=True)
+c, d = torch.unravel_index(torch.tensor([3, 5]), (2, 3))
+(e,) = torch.tensor(3).nonzero(as_tuple=True)
+""",
+    "a score alone has a margin with a weight": """
+a = torch.tensor(2.0, requires_grad=True)
+b = torch.nn.functional.multi_margin_loss(a, torch.tensor(0), weight=torch.tensor([3.0]))
+""",
+    "the sign's part in a sign that is copied has a gradient of zeros": """
+a = torch.tensor([0.0, 2.0, -3.0], requires_grad=True)
+b = torch.tensor([1.0, -2.0, 0.0], requires_grad=True)
+c = torch.copysign(a, b)
+d, e = torch.autograd.grad(c.sum(), [a, b], create_graph=True)
+f, g = torch.autograd.grad(d.sum(), [a, b], allow_unused=True)
+""",
 }
 
 

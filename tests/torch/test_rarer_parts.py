@@ -104,7 +104,34 @@ def _clones(t: Any) -> Any:
     return found
 
 
+def _formats(t: Any) -> Any:
+    x = t.arange(16.0).reshape(1, 4, 2, 2).requires_grad_()
+    last = [x.float(memory_format=t.channels_last), x.double(memory_format=t.channels_last)]
+    last += [x.cpu(memory_format=t.channels_last), x.bool(memory_format=t.channels_last)]
+    kept = [y.to(y.dtype, memory_format=t.contiguous_format) for y in (x, x.transpose(1, 2), last[0])]
+    names = [y.grad_fn and y.grad_fn.name() for y in last + kept]
+    return last, kept, names, [y.stride() for y in last + kept], kept[0] is x
+
+
+def _reduced_by_scatter(t: Any) -> Any:
+    x, index = t.arange(6.0).reshape(2, 3), t.tensor([[0, 0, 1]])
+    y = t.tensor([[1.0, 2.0, 3.0]], requires_grad=True)
+    found = [x.scatter(0, index, y, reduce="add"), t.scatter(x, 0, index, y.detach(), reduce="multiply")]
+    found += [(x > 2).scatter(0, index, y > 1, reduce="multiply"), x.scatter(0, index[:0], y, reduce="add")]
+    return found, found[0].grad_fn.name(), x.scatter_(0, index, y.detach(), reduce="multiply")
+
+
+def _uneven_samples(t: Any) -> Any:
+    x = (t.arange(12.0, dtype=t.float64) ** 2).reshape(3, 4).requires_grad_()
+    places = t.tensor([0.0, 1.0, 3.0]), t.tensor([0.0, 1.0, 3.0, 7.0])
+    found = [t.gradient(x, spacing=places, edge_order=order) for order in (1, 2)]
+    found += [t.gradient(x.detach().long(), spacing=2), t.gradient(x, spacing=t.tensor(2.0), dim=-1)]
+    sum((y * y).sum() for y in (*found[0], *found[1])).backward()
+    return found, x.grad.clone()
+
+
 DOES = [
+    _formats, _reduced_by_scatter, _uneven_samples,
     _sequences, _frequencies, _projections, _sorted_into, _element_types, _pieces, _swapped, _clones,
     _symmetric_signals,
 ]  # fmt: skip
