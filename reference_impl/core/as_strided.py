@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from reference_impl.base.rules import by, refuse_by
+from reference_impl.core import extension_points
 from reference_impl.core.tensor import Tensor, wrap
 from specs.kind import IntList, Kind, Offset
 from specs.kind import Tensor as TensorOperand
@@ -73,7 +74,7 @@ def as_strided(self: Tensor, size: Any, stride: Any, storage_offset: int | None 
             f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}"
         )
     storage = self._storage if by("window/on-the-storage") else self._array
-    offset = self.storage_offset() if storage_offset is None else storage_offset
+    offset = extension_points.offset_of_window(self, size, stride, storage_offset)
     return self._as_strided(size=tuple(size), stride=tuple(stride), offset=offset, storage=storage)
 
 

@@ -110,6 +110,12 @@ def write(plain: Callable[..., None], kernel: Any, operands: Any, attributes: An
     plain(kernel, operands, attributes)
 
 
+def offset_of_window(tensor: Any, size: Any, stride: Any, offset: int | None) -> int:
+    """The offset in the storage at which a window of that geometry starts; may refuse it."""
+    found: int = tensor.storage_offset() if offset is None else offset
+    return found
+
+
 def check_covered(geometry: Any, base: Any) -> None:
     """Note that a gradient is read through a strided geometry whose base has that other one."""
 

@@ -174,6 +174,35 @@ def on_unpack(saved: Tensor, unpacked: Tensor) -> None:
     marked(unpacked, levels_of(saved))
 
 
+@fill
+def offset_of_window(tensor: Tensor, size: Any, stride: Any, offset: int | None) -> int:
+    """Count a window's offset from where the first element of a map is; refuse what is beyond the element."""
+    own = tensor.storage_offset()
+    if not isinstance(tensor, Batched) or _in_engine():
+        return own if offset is None else offset
+    moved = sum(
+        level.at * whole.stride(dim)
+        for level in levels_of(tensor)
+        for one, whole, dim in level.elements
+        if one._storage is tensor._storage
+    )
+    first = own - moved
+    start = first if offset is None else offset
+    end, reach = _end(size, stride, start), _end(tensor.shape, tensor.stride(), first)
+    if 0 not in size and (first > start or 0 in tensor.shape or end > reach):
+        raise RuntimeError(
+            f"result = tensor.as_strided({list(size)}, {list(stride)}, {start}) can access memory outside of "
+            f"`tensor`. `result` can access some memory in range [{start}, {end}], but `tensor` can only "
+            f"access some memory in range [{first}, {reach}]. This is not supported inside of vmap, please "
+            "try to rewrite the `as_strided` call as a sequence of PyTorch view operations"
+        )
+    return start + moved
+
+
+def _end(size: Any, stride: Any, offset: int) -> int:
+    return offset + 1 + sum((n - 1) * step for n, step in zip(size, stride, strict=False))
+
+
 def _check_shape_known(op: Op, operands: tuple[Any, ...]) -> None:
     """Refuse an op whose result has a shape that the elements of such a tensor decide."""
     for operand, x in zip(op.operands, operands, strict=True):
@@ -214,6 +243,12 @@ def check_compared(name: str, *given: Any) -> None:
         refuse_by(
             "functional/vmap-has-no-rule", why=f"aten::{name}. We could not generate a fallback.", case=name
         )
+
+
+def check_has_rule(name: str, *given: Any) -> None:
+    """Refuse a kernel that is given what stands for many, and that PyTorch runs on single tensors alone."""
+    if STATE.transforms and levels_of(*given):
+        refuse_by("functional/vmap-has-no-rule", why=f"aten::{name}. We could not generate a fallback.")
 
 
 def check_write(op: Op, target: Tensor, levels: Levels) -> None:

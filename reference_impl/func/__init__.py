@@ -11,6 +11,7 @@ from functools import wraps
 from typing import Any
 
 from reference_impl import autograd
+from reference_impl.autograd.graph import disable_saved_tensors_hooks
 from reference_impl.base.modes import enable_grad
 from reference_impl.base.rules import by
 from reference_impl.base.session import STATE
@@ -38,6 +39,11 @@ from reference_impl.func.trees import flat, like
 from reference_impl.namespace import composite
 from reference_impl.namespace.factories import ones_like, zeros_like
 from reference_impl.namespace.missing import loading
+
+_without_hooks = disable_saved_tensors_hooks(
+    "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please open an issue with "
+    "your use case."
+)
 
 
 def _own(x: Any) -> Any:
@@ -101,6 +107,7 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
     """Return a function that gives the gradient of ``func`` and its value."""
 
     @out_of_inference
+    @_without_hooks
     @wraps(func)
     def both(*args: Any, **kwargs: Any) -> Any:
         with enable_grad(), transforming(Transformation()):
@@ -175,6 +182,7 @@ def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> C
 
 
 @out_of_inference
+@_without_hooks
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """Return what ``func`` gives, and a function that multiplies by its Jacobian from the left."""
     with enable_grad(), transforming(Transformation()):
@@ -247,6 +255,7 @@ def jacrev(
         raise ValueError("jacrev: `chunk_size` should be greater than 0.")
 
     @wraps(func)
+    @_without_hooks
     def jacobian(*args: Any) -> Any:
         return _jacobian("jacrev", func, args, argnums, has_aux)
 

@@ -225,6 +225,12 @@ def _stacked(name: str, outs: Sequence[Any], out_dims: Any, level: Mapping) -> A
     """Return what the calls gave, each result stacked along its dimension."""
     single = isinstance(outs[0], Tensor)
     single_dim = single and isinstance(out_dims, tuple) and len(out_dims) == 1
+    for dim in leaves(out_dims):
+        if not (dim is None or isinstance(dim, int)):
+            raise ValueError(
+                f"vmap({name}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python "
+                "collection of ints representing where in the outputs the vmapped dimension should appear."
+            )
     dims = broadcast(out_dims[0] if single_dim else out_dims, outs[0])
     if dims is None:
         refuse_by(

@@ -14,6 +14,7 @@ from reference_impl.base.rules import refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
+from reference_impl.fidelity.batched import levels_of
 from reference_impl.namespace import composite
 from reference_impl.namespace.install import FUNCTIONS
 from reference_impl.namespace.random import rand
@@ -231,6 +232,8 @@ def rrelu(
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     need_kernel("leaky_relu", array_of(input), "biuc")
+    if STATE.transforms and levels_of(input):
+        raise RuntimeError("vmap: we do not yet support aten::rrelu. Please file an issue")
     x = input.detach()
     if training:
         need_kernel("rrelu_with_noise_out", array_of(input), "e")

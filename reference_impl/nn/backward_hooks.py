@@ -13,6 +13,7 @@ from typing import Any
 from reference_impl.autograd.function import Function
 from reference_impl.base.rules import by, refuse_by, warn
 from reference_impl.base.session import STATE
+from reference_impl.base.transforms import Mapping
 from reference_impl.core.tensor import Tensor
 
 Grads = tuple[Tensor | None, ...]
@@ -43,6 +44,8 @@ def _behind(
     recorded = STATE.enabled and any(values[at].requires_grad for at in places)
     if not (recorded and by("nn/backward-hooks-stand-before-and-behind")):
         return values, []
+    if STATE.transforms and not isinstance(STATE.transforms[-1], Mapping):
+        refuse_by("functional/transforms-need-setup-context")  # PyTorch's function has none
     aliases = BackwardHookFunction.apply(*[values[at] for at in places])
     nodes = [x.grad_fn for x in aliases if x.grad_fn is not None]
     if not nodes:

@@ -12,6 +12,7 @@ from typing import Any
 
 from reference_impl.base.session import STATE
 from reference_impl.core.tensor import Tensor
+from reference_impl.fidelity.batched import check_has_rule
 from reference_impl.namespace import composite
 from reference_impl.namespace.factories import empty, zeros
 from reference_impl.nn import functional, init
@@ -187,6 +188,7 @@ class RNNBase(Module):
             )
         if self.batch_first and not packed:
             data = data.transpose(0, 1)
+        check_has_rule(f"{self.mode.lower()}.{'data' if packed else 'input'}", data, hx, *self.parameters())
         rows = data.shape[1] if sizes is None else sizes[0]
         state = self._begun(data, rows, hx, input.sorted_indices if packed else None)
         out, state = self._run(data, sizes, state)

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from reference_impl.core.tensor import Tensor
+from reference_impl.fidelity.batched import check_has_rule
 from reference_impl.namespace.factories import empty, zeros
 from reference_impl.nn import init
 from reference_impl.nn.module import Module
@@ -66,6 +67,8 @@ class _Cell(Module):
         weights: list[Tensor] = [self.weight_ih, self.weight_hh]
         if self.bias_ih is not None and self.bias_hh is not None:
             weights += [self.bias_ih, self.bias_hh]
+        if self.mode == "LSTM":
+            check_has_rule("lstm_cell", x, hx, weights)
         of_input, of_state = products(weights, 0), products(weights, 1)
         state = next_state(self.mode, x, hx, of_state, of_input)
         return state if input.ndim == 2 else each(state, lambda h: h.squeeze(0))

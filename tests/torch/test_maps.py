@@ -28,6 +28,9 @@ def _after(x: Any, *others: Any) -> Any:
     return x
 
 
+GRUS: Any = {t: t.nn.GRU(2, 2) for t in SIDES.values()}
+STEPS: Any = {t: t.nn.LSTMCell(2, 2) for t in SIDES.values()}
+
 ASKED = {
     "item of what is mapped": lambda t, x, u: x.sum().item(),
     "item of what is not": lambda t, x, u: x * u.sum().item(),
@@ -73,6 +76,15 @@ ASKED = {
     "a layer made": lambda t, x, u: t.nn.Linear(2, 2)(x),
     "a sample": lambda t, x, u: t.distributions.Normal(x, 1.0).sample(),
     "a density": lambda t, x, u: t.distributions.Normal(x, 1.0).log_prob(x),
+    "a window": lambda t, x, u: x.as_strided((1,), (1,), 1),
+    "a window on a part": lambda t, x, u: x[1:].as_strided((1,), (2,)),
+    "a window on a result": lambda t, x, u: (x * 2).as_strided((2, 2), (0, 1)),
+    "a window beyond": lambda t, x, u: x.as_strided((2,), (2,), 1),
+    "a window before": lambda t, x, u: x[1:].as_strided((1,), (1,), 0),
+    "rrelu": lambda t, x, u: t.nn.functional.rrelu(x),
+    "an LSTM": lambda t, x, u: t.nn.LSTM(2, 2)(x.reshape(1, 2)),
+    "a state of a GRU": lambda t, x, u: GRUS[t](u.reshape(1, 2), x.reshape(1, 2)),
+    "a step of an LSTM": lambda t, x, u: STEPS[t](x),
     "requires_grad_": lambda t, x, u: x.requires_grad_(),
     "out=": lambda t, x, u: t.mul(x, x, out=t.zeros(2)),
 }  # fmt: skip
@@ -119,6 +131,9 @@ TAKEN = {
     "nested results": lambda t, m: t.vmap(lambda x: {"a": [x, x * 2]})(m),
     "the last dimension": lambda t, m: t.vmap(lambda x: x, in_dims=-1)(m),
     "an input by name": lambda t, m: t.vmap(lambda x, y: x * y)(m, y=m[0]),
+    "a word for a dimension of results": lambda t, m: t.vmap(lambda x: x, out_dims="a")(m),
+    "windows on columns": lambda t, m: t.vmap(lambda x: x.as_strided((2,), (2,), 2), 1)(m),
+    "windows in maps": lambda t, m: t.vmap(t.vmap(lambda x: x.as_strided((1,), (1,), 0)))(m[..., None]),
     "no elements": lambda t, m: t.vmap(lambda x: x * 2)(m[:0]),
     "randomness by another name": lambda t, m: t.vmap(lambda x: x, randomness="some")(m),
     "maps in maps": lambda t, m: t.vmap(lambda x: t.vmap(lambda e: e * x.sum())(x))(m),
