@@ -292,3 +292,21 @@ def tangents_are_turned_off_outside_of_levels_as_well():
                 assert fw.unpack_dual(fw.make_dual(x, x) * 2).tangent.tolist() == [2.0, 4.0]
         seen.append(fw._is_fwd_grad_enabled())
     assert [*seen, fw._is_fwd_grad_enabled()] == [True, False, False, True, False, True]
+
+
+def tangents_of_several_results_have_no_history():
+    """Where nothing that they are made of requires grad. Rule: forward/ops-carry-tangents."""
+    fw = torch.autograd.forward_ad
+    with fw.dual_level():
+        d = fw.make_dual(torch.tensor([[4.0, 1.0], [1.0, 3.0]]), torch.eye(2))
+        s, q, r = torch.linalg.svdvals(d), *torch.linalg.qr(d)
+        values, _ = torch.linalg.eigh(d)
+        variance, mean = torch.var_mean(d)
+        made = [fw.unpack_dual(x).tangent for x in (s, r, values, variance, mean, torch.logdet(d))]
+        assert [x.requires_grad for x in made] == [False] * 6
+        assert [[round(v, 4) for v in x.reshape(-1).tolist()] for x in made[2:]] == [
+            [1.0, 1.0],
+            [1.6667],
+            [0.5],
+            [0.6364],
+        ]
