@@ -33,6 +33,7 @@ from reference_impl.core.access import (
     shown_history,
     view_of,
 )
+from reference_impl.fidelity.shown_apart import memory_shown
 from specs.active_rules import on_change
 from specs.fact import UNSEEN
 
@@ -221,11 +222,13 @@ class Reference(TorchShaped):
         if type(x) is not reference_impl.Tensor:
             return memory_place(name, x, shape, owners)
         array, storage = memory_of(x)
-        owner = owners.setdefault(id(storage), name)
+        shown, begins = memory_shown(storage) if STATE.shown_apart else (storage, 0)
+        owner = owners.setdefault(id(shown), name)
         if 0 in shape:
             return (owner,)
         strides = _steps(shape, array.strides, array.itemsize)
-        return owner, 0 if array is storage else x.storage_offset(), strides
+        offset = 0 if array is storage else x.storage_offset()
+        return owner, offset + begins // array.itemsize, strides
 
     # state below autograd, which the generator draws beside; nothing here regenerates a history
 

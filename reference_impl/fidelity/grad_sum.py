@@ -35,9 +35,9 @@ def _dtypes_differ(x: Tensor | None, y: Tensor) -> bool:
 
 
 def _can_be_written(x: Tensor | None) -> bool:
-    """Return whether no other tensor would change with this one."""
+    """Return whether it has memory, and no other tensor would change with this one."""
     assert x is not None
-    return storage_is_unique(x) and x._view is None and dense(x._array)
+    return type(x) is not ZeroTensor and storage_is_unique(x) and x._view is None and dense(x._array)
 
 
 def _sum(old: Tensor | None, new: Tensor) -> Tensor:

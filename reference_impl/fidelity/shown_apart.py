@@ -29,7 +29,7 @@ def _call(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, An
     source, made = operands[0], out._array
     out._storage = made if STATE.place is None else on(place_of(source), made)
     pairs, key = STATE.shown_apart, id(made)
-    pairs[key] = source._array, weakref.ref(made, lambda _: pairs.pop(key, None))
+    pairs[key] = source._array, weakref.ref(made, lambda _: pairs.pop(key, None)), source._storage
     if out._view is not None:
         before = source._view
         steps = () if before is None else before.replay or (geometry_of(source),)
@@ -39,7 +39,8 @@ def _call(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, An
 
 def spread(written: np.ndarray) -> None:
     """Show a write to ``written`` in each array that shows the same memory."""
-    waiting = [(source, made) for source, kept in STATE.shown_apart.values() if (made := kept()) is not None]
+    pairs = STATE.shown_apart.values()
+    waiting = [(source, made) for source, kept, _ in pairs if (made := kept()) is not None]
     changed = [written]
     while changed:
         at, left = changed.pop(), []
@@ -53,3 +54,12 @@ def spread(written: np.ndarray) -> None:
             else:
                 left.append((source, made))
         waiting = left
+
+
+def memory_shown(storage: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return the memory that PyTorch shows where this one lies apart, and how many bytes in it begins."""
+    offset = 0
+    while (pair := STATE.shown_apart.get(id(storage))) is not None and pair[1]() is storage:
+        source, _, storage = pair
+        offset += source.ctypes.data - storage.ctypes.data
+    return storage, offset

@@ -18,6 +18,7 @@ from reference_impl.base.session import STATE
 from reference_impl.base.size import Size, contiguous_format, layout, strided
 from reference_impl.core.access import array_of, hooks_of, is_inference, set_hooks, storage_of
 from reference_impl.core.tensor import Tensor
+from reference_impl.fidelity.shown_apart import memory_shown
 from reference_impl.namespace import conjugated
 from reference_impl.namespace.factories import from_numpy
 from reference_impl.namespace.geometry import shared_with_numpy
@@ -63,7 +64,10 @@ def element_size(self: Tensor) -> int:
 
 def data_ptr(self: Tensor) -> int:
     """The address of the first element."""
-    return array_of(self).__array_interface__["data"][0]
+    own = storage_of(self)
+    memory, offset = memory_shown(own)
+    at: int = array_of(self).__array_interface__["data"][0]
+    return at if memory is own else at - own.ctypes.data + memory.ctypes.data + offset
 
 
 def get_device(self: Tensor) -> int:
@@ -81,11 +85,11 @@ class Storage:
     @property
     def _cdata(self) -> int:
         """An identity that no other storage shares."""
-        return id(self.memory)
+        return id(memory_shown(self.memory)[0])
 
     def data_ptr(self) -> int:
         """The address of the first byte."""
-        return self.memory.__array_interface__["data"][0]
+        return memory_shown(self.memory)[0].__array_interface__["data"][0]
 
     def nbytes(self) -> int:
         """The size in bytes."""

@@ -88,6 +88,12 @@ def paths_of_two_dtypes_are_summed_into_the_first():
     c = b.view(1)
     c.backward(torch.ones(1, dtype=torch.float16))
     assert a.grad.dtype == torch.float32 and a.grad.item() == 2.0
+    b = torch.tensor([4.0, -1.0], dtype=torch.float64, requires_grad=True)
+    b.grad_dtype = None
+    p = torch.tensor([-0.5, 0.5]).add_(b)
+    (y,) = torch.autograd.grad(b.abs(), b, p, create_graph=True)
+    y.sum().backward()  # the first gradient is zeros without memory
+    assert b.grad.tolist() == [1.0, -1.0]
 
 
 def a_grad_dtype_is_set_on_leaves():

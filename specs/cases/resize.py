@@ -61,6 +61,7 @@ def set_takes_memory_and_no_conjugate_bit():
     y = torch.tensor([0j])
     y.set_(x.conj())
     assert y.tolist() == [1 + 2j] and y.is_conj() is False
+    assert x.conj().data_ptr() == x.data_ptr() == y.untyped_storage().data_ptr()
     y.mul_(2)
     assert x.tolist() == [2 + 4j]
     z = torch.tensor([0j]).conj()

@@ -1254,6 +1254,27 @@ c.div_(2, rounding_mode="trunc")
 b.sum().backward()
 b.div_(a, rounding_mode="floor")
 """,
+    "a conjugate shows the memory of its source, and set_ takes it": """
+a = torch.tensor([1.0 + 2.0j, 1.0j, 3.0 + 1.0j])
+b = a[1:].conj()
+c = b.imag
+d = b[1:]
+e = d.conj()
+f = torch.tensor([1.0 + 0.0j])
+f.set_(b)
+f.mul_(2)
+""",
+    "zeros without memory are not written where dtypes differ": """
+a = torch.tensor([4.0, -1.0, 2.0], dtype=torch.float64, requires_grad=True)
+b = torch.tensor([-0.5, 0.5, -1.5])
+a.grad_dtype = None
+a.grad = b
+c = a.grad
+c.add_(a)
+d = a.abs()
+(e,) = torch.autograd.grad(d, a, c, create_graph=True)
+e.backward(a)
+""",
     "products and sums are written in place by nodes of their own": """
 a = torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.float64, requires_grad=True)
 b = torch.ones(3, 2, 2, dtype=torch.float64)
