@@ -67,7 +67,7 @@ def activations_without_a_dimension():
 
 
 def convolutions_of_complex_numbers():
-    """Their parts meet as in a product. Rule: op/gradients-conjugate."""
+    """Their parts meet as in a product. Rules: op/derivatives-beyond-programs, op/gradients-conjugate."""
     F = torch.nn.functional
     x = torch.complex(ramp(1, 1, 4).detach(), wave(1, 1, 4).detach()).requires_grad_()
     w = torch.complex(wave(2, 1, 2).detach(), ramp(2, 1, 2).detach()).requires_grad_()

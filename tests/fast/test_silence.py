@@ -18,7 +18,6 @@ OUT_OF_RANGE = [
     "torch.tensor([1e30]) @ torch.tensor([1e30])",
     "torch.tensor([]).mean()",
     "torch.tensor([]).std()",
-    "torch.linspace(0, 1e39, 3)",
     "F.softmax(torch.tensor([-float('inf')]), 0)",
     "F.layer_norm(torch.ones(2, 0), (0,))",
     "F.batch_norm(torch.ones(0, 3), None, None, training=True)",
