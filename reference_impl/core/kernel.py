@@ -51,6 +51,7 @@ class Kernel:
         "mutates",
         "needed",
         "node_type",
+        "numbered",
         "op",
         "overwrites",
         "prepare",
@@ -64,6 +65,7 @@ class Kernel:
     def __init__(self, op: Op) -> None:
         self.op = op
         self.node_type: Any = None  # known when the first node is made
+        self.numbered = op.node != "torch::autograd::NotImplemented"  # which comes before all others
         self.defaults = op.defaults
         self.mutates = op.mutates
         self.multi = op.view == "multi"

@@ -15,7 +15,7 @@ from reference_impl.base.device import device, place_of
 from reference_impl.base.dtypes import DIFFERENTIABLE
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
-from reference_impl.core.graph import NOWHERE, Edge, Node, RunningTask, gradient_edge, next_number
+from reference_impl.core.graph import LAST, NOWHERE, Edge, Node, RunningTask, gradient_edge, next_number
 from reference_impl.core.kernel import Kernel
 from reference_impl.core.saved import SavedNumber, SavedVariable
 from reference_impl.core.tensor import Tensor, wrap
@@ -32,7 +32,7 @@ class OpNode(Node):
         self.retained = self.hooks = None
         self.kernel = kernel
         # First of all: asking for an edge can give a stale view a new history, which then counts as younger.
-        self.sequence_nr = next_number()
+        self.sequence_nr = next_number() if kernel.numbered else LAST
         edges: list[Edge] = []
         reached = 0
         for i, bit in kernel.edges:

@@ -1254,6 +1254,13 @@ c.div_(2, rounding_mode="trunc")
 b.sum().backward()
 b.div_(a, rounding_mode="floor")
 """,
+    "what has no derivative takes no number": """
+a = torch.tensor([3.0, 4.0], requires_grad=True)
+b = a // 2
+c = a * 1
+d = torch.floor_divide(0.5, a)
+e = a * 2
+""",
     "a conjugate shows the memory of its source, and set_ takes it": """
 a = torch.tensor([1.0 + 2.0j, 1.0j, 3.0 + 1.0j])
 b = a[1:].conj()
