@@ -295,7 +295,7 @@ def tangents_are_turned_off_outside_of_levels_as_well():
 
 
 def tangents_of_several_results_have_no_history():
-    """Where nothing that they are made of requires grad. Rule: forward/ops-carry-tangents."""
+    """No history, where nothing that they are made of requires grad. Rule: forward/ops-carry-tangents."""
     fw = torch.autograd.forward_ad
     with fw.dual_level():
         d = fw.make_dual(torch.tensor([[4.0, 1.0], [1.0, 3.0]]), torch.eye(2))

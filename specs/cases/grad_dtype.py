@@ -88,6 +88,16 @@ def paths_of_two_dtypes_are_summed_into_the_first():
     c = b.view(1)
     c.backward(torch.ones(1, dtype=torch.float16))
     assert a.grad.dtype == torch.float32 and a.grad.item() == 2.0
+
+
+def zeros_without_memory_take_up_nothing():
+    """A gradient of another dtype is added to them in memory of its own. Rule: grad/sums-into-the-first."""
+    a = torch.tensor(2.0, requires_grad=True)
+    a.grad_dtype = None
+    c = a.half()
+    c.mul_(a)
+    c.backward()
+    assert a.grad.dtype == torch.float16 and a.grad.item() == 4.0
     b = torch.tensor([4.0, -1.0], dtype=torch.float64, requires_grad=True)
     b.grad_dtype = None
     p = torch.tensor([-0.5, 0.5]).add_(b)

@@ -61,12 +61,21 @@ def set_takes_memory_and_no_conjugate_bit():
     y = torch.tensor([0j])
     y.set_(x.conj())
     assert y.tolist() == [1 + 2j] and y.is_conj() is False
-    assert x.conj().data_ptr() == x.data_ptr() == y.untyped_storage().data_ptr()
     y.mul_(2)
     assert x.tolist() == [2 + 4j]
     z = torch.tensor([0j]).conj()
     z.set_(x)
     assert z.tolist() == [2 - 4j] and z.is_conj() is True
+
+
+def a_conjugate_lies_where_its_source_does():
+    """And so does what takes its memory. Rule: resize/set-takes-memory."""
+    x = torch.tensor([1 + 2j, 3j])
+    y = torch.tensor([0j])
+    y.set_(x[1:].conj())
+    assert y.tolist() == [3j]
+    assert x.conj().untyped_storage().data_ptr() == x.untyped_storage().data_ptr()
+    assert y.untyped_storage().data_ptr() == x.untyped_storage().data_ptr()
 
 
 def set_on_a_view_rewrites_its_base():

@@ -124,12 +124,14 @@ def a_hook_on_one_saved_tensor_gets_it_without_history():
 def what_the_hooks_return_is_what_is_saved():
     """A tensor that needs no history comes as it is; a result comes with its history.
 
-    Rules: saved_hooks/history-comes-back, saved_hooks/pack-and-unpack.
+    Rules: op/derivatives-beyond-programs, saved_hooks/history-comes-back.
     """
     kept = torch.ones(2)
     x = torch.ones(2, requires_grad=True)
     with torch.autograd.graph.saved_tensors_hooks(lambda given: given, lambda packed: kept):
         y = x * torch.zeros(2)
-        z = x.exp()
+        z = x.softmax(0)
     assert [y.grad_fn._saved_other is kept, y.grad_fn._saved_other.requires_grad] == [True, False]
     assert [z.grad_fn._saved_result is kept, z.grad_fn._saved_result.requires_grad] == [False, True]
+    (g,) = torch.autograd.grad(z, x, torch.tensor([1.0, 3.0]))
+    assert g.tolist() == [-3.0, -1.0]

@@ -1256,7 +1256,7 @@ b.div_(a, rounding_mode="floor")
 """,
     "what has no derivative takes no number": """
 a = torch.tensor([3.0, 4.0], requires_grad=True)
-b = a // 2
+b = torch.floor_divide(a, 2)
 c = a * 1
 d = torch.floor_divide(0.5, a)
 e = a * 2
