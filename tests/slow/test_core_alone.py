@@ -26,6 +26,7 @@ NEEDS_MORE = {
     "around/autocast_keeps_its_casts_through_nested_blocks": "autocast comes between an op and its operands",
     "around/checkpoints_compute_in_half_precision_again": "autocast comes between an op and its operands",
     "around/functions_under_autocast": "autocast comes between an op and its operands",
+    "resize/a_conjugate_lies_where_its_source_does": "conjugates lie elsewhere in the core",
     "casts_rarer/types_under_older_names": "it calls torch.Tensor()",
     "copy_storage/old_names_make_tensors": "it calls torch.Tensor()",
     "op_made/the_old_constructor_takes_no_flag": "it calls torch.Tensor()",
