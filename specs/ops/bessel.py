@@ -163,9 +163,19 @@ def _xlog1py_left(g: Any, x: Any, y: Any) -> Any:
     return g._special_xlog1py(y).masked_fill(x.eq(0).logical_and(y.le(-1)), 0)
 
 
-_special_xlog1py.wrt(x=_xlog1py_left, y=lambda g, x, y: g.mul(x).div(y.add_scalar(1)))
-_special_xlog1py_of_number.wrt(y=lambda g, x, y: g.mul(x).div(y.add_scalar(1)))
-_special_xlog1py_number.wrt(x=lambda g, x, y: _xlog1py_left(g, x, x.new_full((), y)))
+def _xlog1py_left_of_number(g: Any, x: Any, y: Any) -> Any:
+    found = g._special_xlog1py(y)
+    return found if y > -1 else found.masked_fill(x.eq(0), 0)
+
+
+def _xlog1py_right(g: Any, x: Any, y: Any) -> Any:
+    more = y.add_scalar(1)  # NB: the compiler computes it before the product
+    return (g.mul(x) if hasattr(x, "shape") else g.mul_scalar(x)).div(more)
+
+
+_special_xlog1py.wrt(x=_xlog1py_left, y=_xlog1py_right)
+_special_xlog1py_of_number.wrt(y=_xlog1py_right)
+_special_xlog1py_number.wrt(x=_xlog1py_left_of_number)
 
 
 @op(node="SincBackward0", **_FACTS | {"inplace": True})

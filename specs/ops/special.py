@@ -39,12 +39,17 @@ def xlogy_number(x: Tensor, y: Number):
 
 def _xlogy_left(g, x, y):
     """``log(y)``, and nothing where ``x`` is zero and the logarithm is none."""
-    return g.mul(y.log()).masked_fill(x.eq(0).logical_and(y.le(0)), 0)
+    return g.xlogy(y).masked_fill(x.eq(0).logical_and(y.le(0)), 0)
+
+
+def _xlogy_left_of_number(g, x, y):
+    found = g.xlogy(y)
+    return found if y > 0 else found.masked_fill(x.eq(0), 0)
 
 
 xlogy.wrt(x=_xlogy_left, y=lambda g, x, y: g.mul(x).div(y))
-xlogy_of_number.wrt(y=lambda g, x, y: g.mul(x).div(y))
-xlogy_number.wrt(x=lambda g, x, y: _xlogy_left(g, x, x.new_full((), y)))
+xlogy_of_number.wrt(y=lambda g, x, y: g.mul_scalar(x).div(y))
+xlogy_number.wrt(x=_xlogy_left_of_number)
 
 
 @op(node="ErfcBackward0", lacks="c", kernel="erfc_vml", **ROUNDING)

@@ -1261,6 +1261,22 @@ c = a * 1
 d = torch.floor_divide(0.5, a)
 e = a * 2
 """,
+    "a logarithm times a number is differentiated twice by way of numbers": """
+a = torch.tensor([1.0, 2.0, 0.5], requires_grad=True)
+b = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+c = torch.xlogy(0.5, a)
+d = torch.xlogy(a, 0.5)
+e = torch.xlogy(a, b)
+f = torch.special.xlog1py(0.5, a)
+g = torch.special.xlog1py(a, 2)
+(h,) = torch.autograd.grad(c, a, b, create_graph=True)
+(i,) = torch.autograd.grad(d, a, b, create_graph=True)
+(j,) = torch.autograd.grad(e, a, b, create_graph=True)
+(k,) = torch.autograd.grad(f, a, b, create_graph=True)
+(m,) = torch.autograd.grad(g, a, b, create_graph=True)
+n = (h + i + j + k + m).sum()
+n.backward()
+""",
     "a conjugate shows the memory of its source, and set_ takes it": """
 a = torch.tensor([1.0 + 2.0j, 1.0j, 3.0 + 1.0j])
 b = a[1:].conj()
