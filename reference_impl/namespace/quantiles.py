@@ -161,8 +161,16 @@ def pdist(x: Tensor, p: float = 2.0) -> Tensor:
 def _steps(y: Tensor, x: Tensor, dim: int) -> Tensor:
     if x.ndim == 1:
         x = x.view(tuple(-1 if d == axis_of(dim, y.ndim) else 1 for d in range(y.ndim)))
+    elif x.ndim < y.ndim:
+        x = x.view((1,) * (y.ndim - x.ndim) + tuple(x.shape))
     before = x.slice(dim, 0, x.shape[dim] - 1, 1)  # NB: first, which the ages of the nodes show
     return x.slice(dim, 1, x.shape[dim], 1).sub(before)
+
+
+def _need_a_point_for_each(name: str, y: Tensor, x: Tensor, dim: int) -> None:
+    """Refuse a line of points that has not as many as there are values."""
+    if x.ndim == 1 and x.shape[0] != y.shape[dim]:
+        raise RuntimeError(f"{name}: There must be one `x` value for each sample point")
 
 
 def _neighbours(y: Tensor, dim: int) -> Tensor:
@@ -193,6 +201,7 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = 
     dx = _need_one_spacing("trapezoid", x, dx)
     if x is not None:
         _need_no_bools("trapezoid", y, x)
+        _need_a_point_for_each("trapezoid", y, x, dim)
         return _neighbours(y, dim).mul(_steps(y, x, dim)).sum(dim).div_scalar(2)
     _need_no_bools("trapezoid", y)
     ends = y.select(dim, 0).add(y.select(dim, -1))
@@ -204,6 +213,7 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, 
     dx = _need_one_spacing("cumulative_trapezoid", x, dx)
     if x is not None:
         _need_no_bools("cumulative_trapezoid", y, x)
+        _need_a_point_for_each("cumulative_trapezoid", y, x, dim)
         return _neighbours(y, dim).mul(_steps(y, x, dim)).cumsum(dim).div_scalar(2)
     _need_no_bools("cumulative_trapezoid", y)
     return _neighbours(y, dim).mul_scalar(dx / 2).cumsum(dim)
@@ -239,6 +249,9 @@ def unravel_index(indices: Tensor, shape: Sequence[int]) -> tuple[Tensor, ...]:
     if indices.dtype.numpy.kind not in "iu":
         raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
     wide = (shape,) if isinstance(shape, int) else tuple(shape)
+    odd = next((n for n in wide if not isinstance(n, int)), None)
+    if odd is not None:
+        raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(odd)}")
     if any(n < 0 for n in wide):
         raise ValueError(f"'shape' cannot have negative values, but got {wide}")
     steps = [math.prod(wide[d + 1 :]) for d in range(len(wide))]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl.base import dtypes
+from reference_impl.base.rules import refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.base.transforms import check_draw
 from reference_impl.core.access import array_of
@@ -23,6 +24,7 @@ from reference_impl.namespace.factories import new_leaf, shape_of
 from specs.dtype_names import SCALARS
 from specs.errors import need_kernel
 from specs.layout import laid_out_like
+from specs.signature import clash
 
 STATE_BYTES = 5056
 """The length of PyTorch's state of a generator; the rest of what is shorter is not read."""
@@ -170,8 +172,11 @@ def randint(
 ) -> Tensor:
     """A leaf of random integers in ``[low, high)``; ``high`` and ``size`` come last unless named."""
     given = list(bounds)
-    if size is None:
+    if size is None and given and not isinstance(given[-1], int):
         size = given.pop()
+    if size is None or isinstance(size, int):
+        told = ", ".join(type(each).__name__ for each in (*bounds, *([] if size is None else [size])))
+        refuse_by("op/arguments", name="randint", given=told)
     if given:
         high = given.pop()
     if given:
@@ -248,6 +253,8 @@ def normal(
         raise RuntimeError("normal expects standard deviation to be non-complex")
     if isinstance(std, Tensor) and (np.asarray(arrays[1]) < 0).any():
         raise RuntimeError("normal expects all elements of std >= 0.0")
+    if where := clash(*[np.shape(array) for array in arrays]):
+        refuse_by("op/shapes-broadcast", **where)
     numpy = next((a.dtype for a in arrays if isinstance(a, np.ndarray)), dtypes.default().numpy)
     need_kernel("normal_kernel", numpy, "biu")
     numbers = wrap(_normal(source(generator), *arrays).astype(numpy))

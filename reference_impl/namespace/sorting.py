@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from reference_impl.base.rules import refuse_arguments, refuse_by
+from reference_impl.base.rules import Unspecified, refuse_arguments, refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.non_differentiable import order
@@ -148,10 +148,16 @@ def mode(x: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
         raise IndexError(f"mode(): Expected reduction dim {axis} to have non-zero size.")
 
     def last(row: np.ndarray) -> Any:
+        odd = row != row
+        if odd.any():
+            if odd.all():
+                return 0
+            raise Unspecified("PyTorch sorts NaN anywhere among the elements whose mode it seeks")
         values, counts = np.unique(row, return_counts=True)
         return np.flatnonzero(row == values[np.argmax(counts)])[-1]
 
-    index = np.apply_along_axis(last, axis, array_of(x))
+    array = array_of(x)
+    index = np.apply_along_axis(last, axis, array) if array.size else np.zeros(array.take(0, axis).shape, int)
     return _picked("mode", x, np.expand_dims(index, axis) if keepdim else index, dim, keepdim)
 
 
