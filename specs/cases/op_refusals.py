@@ -1,4 +1,4 @@
-"""What ops refuse: sizes that do not fit, settings out of range, dtypes that they lack."""
+"""Refusals of ops: sizes that do not fit, settings out of range, dtypes that they lack."""
 
 import torch
 

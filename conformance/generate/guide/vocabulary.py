@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from conformance.generate.ops.recipe import Recipe
+from conformance.program import Ref
 from specs import ops
 from specs.op import Op
 
@@ -71,6 +72,7 @@ class Recipes:
             NumberFirst(f"torch.{op.name}", op)
             for op in dict.fromkeys(op for overloads in ops.ALL.values() for op in overloads)
             if op.operands and op.operands[0].kind.name == "wrapped" and supports(f"torch.{op.name}")
+            and op.fits((float, Ref), {}, Ref)  # others of the name need keywords
         )
 
 
