@@ -63,9 +63,16 @@ def _resized(x: Tensor, dims: Sequence[int], sizes: Sequence[int | None]) -> Ten
 def _places(x: Tensor, s: Any, dim: Any) -> tuple[list[int], list[int | None]]:
     """The dimensions to transform, and their sizes, None to leave one as it is."""
     s = (s,) if isinstance(s, int) else s
+    if dim is None and s is not None and len(s) > x.ndim:
+        raise RuntimeError(f"Got shape with {len(s)} values but input tensor only has {x.ndim} dimensions.")
     if dim is None:
         dim = range(x.ndim) if s is None else range(x.ndim - len(s), x.ndim)
-    dims = [axis_of(d, x.ndim) for d in ((dim,) if isinstance(dim, int) else dim)]
+    named = (dim,) if isinstance(dim, int) else tuple(dim)
+    if s is not None and len(s) != len(named):
+        raise RuntimeError("When given, dim and shape arguments must have the same length")
+    dims = [axis_of(d, x.ndim) for d in named]
+    if len(set(dims)) < len(dims):
+        raise RuntimeError("FFT dims must be unique")
     sizes: list[int | None] = [None] * len(dims) if s is None else [None if n == -1 else n for n in s]
     return dims, sizes
 

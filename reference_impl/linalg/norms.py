@@ -16,7 +16,7 @@ from reference_impl.linalg.decompositions import eigvalsh, svdvals
 from reference_impl.linalg.pseudo_inverse import above, read_tolerances
 from reference_impl.linalg.solving import inv_ex
 from specs.dtype_names import SCALARS
-from specs.ops.helpers import axes_of
+from specs.ops.helpers import axis_of
 from specs.ops.linalg import need_matrix, need_square
 
 
@@ -51,7 +51,7 @@ def matrix_norm(
     """The norm of matrices: "fro", "nuc", or 1, -1, 2, -2, inf, -inf."""
     A = cast_for("linalg.matrix_norm", A, dtype)
     need_matrix("linalg.matrix_norm", array_of(A), half=ord not in ("nuc", 2, -2))
-    rows, columns = axes_of(dim, A.ndim)
+    rows, columns = _two(dim, A.ndim)
     if ord == "fro":
         return vector_norm(A, 2, dim, keepdim)
     if ord not in ("nuc", 1, -1, 2, -2, math.inf, -math.inf):
@@ -72,11 +72,18 @@ def matrix_norm(
 
 def nuclear(x: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     """The sum of the singular values, as ``torch.norm`` is asked for it."""
-    along = tuple(range(x.ndim)) if dim is None else dim
-    if not isinstance(along, (tuple, list)) or len(along) != 2:
-        told = " ".join(map(str, along)) if isinstance(along, (tuple, list)) else along
-        raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {told}")
-    return matrix_norm(x, "nuc", along, keepdim)
+    return matrix_norm(x, "nuc", tuple(range(x.ndim)) if dim is None else dim, keepdim)
+
+
+def _two(dim: Any, ndim: int) -> tuple[int, int]:
+    """The dimensions of matrices, counted from the front."""
+    given = dim if isinstance(dim, (tuple, list)) else (dim,)
+    if len(given) != 2:
+        raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, given))}")
+    rows, columns = (axis_of(d, ndim) for d in given)
+    if rows == columns:
+        raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({given[0]}, {given[1]})")
+    return rows, columns
 
 
 def _order(x: Tensor, rows: int, columns: int) -> tuple[int, ...]:
@@ -97,18 +104,17 @@ def _kept(x: Tensor, rows: int, columns: int) -> Tensor:
 
 def norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """The norm of vectors, or of matrices if two dimensions are given or ``ord`` is of a matrix."""
-    if (
-        ord is None
-        or isinstance(dim, int)
-        or (dim is not None and len(dim) == 1 and not isinstance(ord, str))
-    ):
+    if isinstance(dim, (tuple, list)) and len(dim) not in (1, 2) and not isinstance(ord, str):
+        raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dim)}")
+    one = isinstance(dim, int) or (dim is not None and len(dim) == 1)
+    if ord is None or (one and not isinstance(ord, str)):
         return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
     if dim is None:
         if A.ndim not in (1, 2):
             raise RuntimeError(
                 f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {A.ndim}D."
             )
-        if A.ndim == 1:
+        if A.ndim == 1 and not isinstance(ord, str):
             return vector_norm(A, ord, None, keepdim, dtype=dtype)
         dim = (0, 1)
     return matrix_norm(A, ord, dim, keepdim, dtype=dtype)

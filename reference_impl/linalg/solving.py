@@ -15,6 +15,7 @@ from reference_impl.fidelity.batched import marking
 from reference_impl.namespace.composite import cat
 from reference_impl.namespace.factories import eye
 from reference_impl.namespace.return_types import return_type
+from specs.dtype_names import SCALARS
 from specs.ops.linalg import (
     NO_FACTOR,
     NO_INVERSE,
@@ -195,9 +196,35 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
         parts[0] = parts[0].unsqueeze(0)
     if last:
         parts[-1] = parts[-1].unsqueeze(-1)
+    for at in range(len(parts)):
+        _need_a_link(parts, at, tensors[at].ndim)
     product = _best(parts)
     shape = (() if first else (product.shape[0],)) + (() if last else (product.shape[1],))
     return product.view(shape)
+
+
+def _word(x: Tensor) -> str:
+    return SCALARS[x.dtype.name].lower()
+
+
+def _need_a_link(parts: list[Tensor], at: int, ndim: int) -> None:
+    """Refuse a part that is no matrix, or whose rows are not the columns of the one before."""
+    x, before = parts[at], parts[at - 1] if at else None
+    if x.ndim != 2:
+        which = {0: "the first tensor", len(parts) - 1: "the last tensor"}.get(at)
+        told = f"{which} must be 1D or 2D" if which else f"tensor {at} must be 2D"
+        raise RuntimeError(f"multi_dot(): {told} but got {ndim}D")
+    first = parts[0]
+    if x.dtype is not first.dtype:
+        raise RuntimeError(
+            "multi_dot(): all tensors must have be the same dtype but tensor 0 is "
+            f"{_word(first)} and tensor {at} {_word(x)}"
+        )
+    if before is not None and before.shape[1] != x.shape[0]:
+        raise RuntimeError(
+            f"multi_dot(): tensors {at - 1} and {at} with shapes {list(before.shape)} and {list(x.shape)} "
+            "cannot be multiplied"
+        )
 
 
 def _best(parts: list[Tensor]) -> Tensor:

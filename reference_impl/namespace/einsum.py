@@ -12,6 +12,7 @@ from typing import Any
 
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
+from specs.ops.helpers import axis_of
 
 
 def einsum(equation: Any, *operands: Any) -> Tensor:
@@ -27,6 +28,7 @@ def einsum(equation: Any, *operands: Any) -> Tensor:
     tensors = (
         list(operands[0]) if len(operands) == 1 and not isinstance(operands[0], Tensor) else list(operands)
     )
+    _need_letters(equation)
     equation = _without_ellipsis(equation.replace(" ", ""), [x.ndim for x in tensors])
     left, _, right = equation.partition("->")
     terms = left.split(",")
@@ -44,6 +46,24 @@ def einsum(equation: Any, *operands: Any) -> Tensor:
     if len(aligned) > 1:
         return result.view(tuple(array_of(result).shape[:count]))
     return result.sum(tuple(range(count, len(letters))))
+
+
+def _need_letters(equation: str) -> None:
+    """Refuse signs that mean nothing, and a second ellipsis for an operand."""
+    for at, sign in enumerate(equation.replace("->", "  ", 1)):
+        if sign not in string.ascii_letters and sign not in " .,":
+            raise RuntimeError(
+                f"einsum(): invalid subscript given at index {at} in the equation string, "
+                "subscripts must be in [a-zA-Z]"
+            )
+    for at, term in enumerate(equation.partition("->")[0].split(",")):
+        if "." in term.replace("...", "", 1):
+            why = (
+                "for which an ellipsis was already found"
+                if "..." in term
+                else "that is not part of any ellipsis"
+            )
+            raise RuntimeError(f"einsum(): found '.' for operand {at} {why}")
 
 
 def _lettered(subscripts: Any) -> str:
@@ -149,12 +169,27 @@ def _need_fit(terms: list[str], right: str, tensors: list[Tensor]) -> None:
             )
 
 
+def _need_count(x: Tensor, y: Tensor, dims: int) -> None:
+    """Refuse to contract more dimensions than there are."""
+    if dims < 0:
+        raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+    if dims > min(x.ndim, y.ndim):
+        raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+
+
 def tensordot(x: Tensor, y: Tensor, dims: Any = 2) -> Tensor:
     """Contract the last dimensions of ``x`` with the first of ``y``, or the named ones."""
     given = dims
     if isinstance(dims, int):
+        _need_count(x, y, dims)
         dims = (list(range(x.ndim - dims, x.ndim)), list(range(dims)))
-    mine, theirs = ([d % t.ndim for d in ds] for t, ds in zip((x, y), dims, strict=True))
+    if len(dims[0]) != len(dims[1]):
+        raise RuntimeError("both dimension lists should have same length")
+    mine, theirs = ([axis_of(d, t.ndim) for d in ds] for t, ds in zip((x, y), dims, strict=True))
+    for named in (mine, theirs):
+        twice = [d for d in named if named.count(d) > 1]
+        if twice:
+            raise RuntimeError(f"dim {twice[0]} appears multiple times in the list of dims")
     counts = tuple(x.shape), tuple(y.shape)
     for first, second in zip(mine, theirs, strict=True):
         if counts[1][second] == 1:

@@ -9,6 +9,7 @@ import numpy as np
 
 from specs.active_rules import by
 from specs.demands import one_dtype
+from specs.dtype_names import scalar_type
 from specs.inference_alone import copied
 from specs.kind import Bool, Format, IntList, Size, Tensor
 from specs.layout import in_format
@@ -119,6 +120,9 @@ def _factored(factor: np.ndarray, upper: bool) -> np.ndarray:
 @op(node="CholeskySolveBackward0", lacks="biueV", kernel="cholesky_solve", **_FACTS)
 def _cholesky_solve(x: Tensor, factor: Tensor, *, upper: Bool) -> Any:
     """The solution of a system whose matrix has that triangular factor."""
+    if x.dtype != factor.dtype:
+        found = f"b of type {scalar_type(x)} and A of type {scalar_type(factor)}"
+        raise RuntimeError(f"Expected b and A to have the same dtype, but found {found} instead.")
     return np.asarray(
         np.linalg.solve(_factored(factor.astype(np.result_type(factor, np.float64)), upper), x), x.dtype
     )
@@ -139,6 +143,7 @@ _cholesky_solve.wrt(
 @op(node="CholeskyInverseBackward0", lacks="biueV", kernel="cholesky_inverse_out", **_FACTS)
 def cholesky_inverse(x: Tensor, upper: Bool = False) -> Any:
     """The inverse of the matrix with that triangular factor."""
+    need_square("cholesky_inverse", x)
     return np.asarray(np.linalg.inv(_factored(x.astype(np.result_type(x, np.float64)), upper)), x.dtype)
 
 

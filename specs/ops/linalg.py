@@ -149,7 +149,9 @@ def is_vector(x: Any, y: Any) -> bool:
     return y.ndim == 1 or (x.ndim - 1 == y.ndim and y.shape == x.shape[:-1])
 
 
-def _need_system(name: str, x: np.ndarray, y: np.ndarray, left: bool, **takes: Any) -> None:
+def _need_system(
+    name: str, x: np.ndarray, y: np.ndarray, left: bool, *, vectors: bool = True, **takes: Any
+) -> None:
     need_square(name, x, **takes)
     if x.dtype != y.dtype:
         raise RuntimeError(
@@ -157,11 +159,13 @@ def _need_system(name: str, x: np.ndarray, y: np.ndarray, left: bool, **takes: A
             f"of type {scalar_type(y)} instead"
         )
     # torch speaks of a vector as of a matrix of one column
-    need_sides(name, x, (*y.shape, 1) if is_vector(x, y) else y.shape, left)
+    need_sides(name, x, (*y.shape, 1) if vectors and is_vector(x, y) else y.shape, left)
 
 
 def need_sides(name: str, x: Any, shape: tuple[int, ...], left: bool) -> None:
     """Refuse a right side of that shape if it has another number of rows, or columns, than the matrices."""
+    if len(shape) < 2:
+        raise RuntimeError(f"{name}: The input tensor B must have at least 2 dimensions.")
     if shape[-2 if left else -1] != x.shape[-1]:
         raise RuntimeError(
             f"{name}: Incompatible shapes of A and B for the equation {'AX = B' if left else 'XA = B'} "
@@ -214,7 +218,9 @@ def _linalg_solve_triangular(
     x: Tensor, y: Tensor, *, upper: Bool, left: Bool = True, unitriangular: Bool = False
 ) -> Any:
     """The solution of systems whose matrix has a triangle of zeros; the other triangle is not read."""
-    _need_system("linalg.solve_triangular", x, y, left, integers=True, kernel="triangular_solve")
+    _need_system(
+        "linalg.solve_triangular", x, y, left, vectors=False, integers=True, kernel="triangular_solve"
+    )
     matrix = np.triu(x) if upper else np.tril(x)
     if unitriangular:
         size = np.arange(x.shape[-1])

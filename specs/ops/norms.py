@@ -95,9 +95,21 @@ def vector_norm(x: Tensor, ord: Scalar = 2, dim: OptDims = None, keepdim: Bool =
     return _p_norm(x, ord, dim, keepdim)
 
 
+def _need_elements(ord: Any, dim: Any, x: Any) -> None:
+    """Refuse an order that has no value where there are no elements."""
+    empty = next((d for d in dim or () if not x.shape[d]), None)
+    if dim and empty is None:
+        return
+    where = f"the dimension {empty}because this dimension is empty and" if dim else "an empty tensor because"
+    why = "the operation does not have an identity"
+    raise RuntimeError(f"linalg.vector_norm cannot compute the {ord:g} norm on {where} {why}")
+
+
 def _p_norm(x: Any, ord: Any, dim: Any, keepdim: bool) -> Any:
     _need_no_integers("norm", x)
     axes, sizes = axes_of(dim, x.ndim), np.abs(x)
+    if not x.size and (ord < 0 or ord == math.inf):
+        _need_elements(ord, dim, x)
     if ord == math.inf:
         return reduced(np.maximum, sizes, axes, keepdim)
     if ord == -math.inf:
