@@ -15,7 +15,7 @@ from reference_impl.fidelity.batched import marking
 from reference_impl.namespace.composite import cat
 from reference_impl.namespace.factories import eye
 from reference_impl.namespace.return_types import return_type
-from specs.dtype_names import SCALARS
+from specs.dtype_names import type_in_c
 from specs.ops.linalg import (
     NO_FACTOR,
     NO_INVERSE,
@@ -203,10 +203,6 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     return product.view(shape)
 
 
-def _word(x: Tensor) -> str:
-    return SCALARS[x.dtype.name].lower()
-
-
 def _need_a_link(parts: list[Tensor], at: int, ndim: int) -> None:
     """Refuse a part that is no matrix, or whose rows are not the columns of the one before."""
     x, before = parts[at], parts[at - 1] if at else None
@@ -218,7 +214,7 @@ def _need_a_link(parts: list[Tensor], at: int, ndim: int) -> None:
     if x.dtype is not first.dtype:
         raise RuntimeError(
             "multi_dot(): all tensors must have be the same dtype but tensor 0 is "
-            f"{_word(first)} and tensor {at} {_word(x)}"
+            f"{type_in_c(first)} and tensor {at} {type_in_c(x)}"
         )
     if before is not None and before.shape[1] != x.shape[0]:
         raise RuntimeError(

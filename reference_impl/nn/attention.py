@@ -102,6 +102,11 @@ class MultiheadAttention(Module):
             raise AssertionError(
                 f"query should be unbatched 2D or batched 3D tensor but received {query.ndim}-D query tensor"
             )
+        if key.ndim != query.ndim or value.ndim != query.ndim:
+            raise AssertionError(
+                f"For {'batched (3-D)' if query.ndim == 3 else 'unbatched (2-D)'} `query`, expected `key` "
+                f"and `value` to be {query.ndim}-D but found {key.ndim}-D and {value.ndim}-D tensors respectively"
+            )
         batched = query.ndim == 3
         inputs = (query, key, value)
         if batched and self.batch_first:
@@ -110,6 +115,13 @@ class MultiheadAttention(Module):
             inputs = tuple(x.unsqueeze(1) for x in inputs)
             key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
         length, batch, _ = inputs[0].shape
+        keys, values = inputs[1].size(), inputs[2].size()
+        if self._same and keys != values:
+            raise AssertionError(f"key shape {keys} does not match value shape {values}")
+        if keys[:2] != values[:2]:
+            raise AssertionError(
+                f"key's sequence and batch dims {keys[:2]} do not match value's {values[:2]}"
+            )
         if key_padding_mask is not None and key_padding_mask.shape[0] != batch:
             raise AssertionError(
                 f"Expected key_padded_mask.shape[0] to be {batch}, but got {key_padding_mask.shape[0]}"

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from reference_impl.base.dtypes import bool_
+from reference_impl.base.dtypes import bool_, float32
 from reference_impl.base.not_modelled import NotModelled
 from reference_impl.base.rules import by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap_beside
 from reference_impl.namespace.random import source
-from specs.dtype_names import SCALARS
+from specs.dtype_names import SCALARS, type_in_c
 
 
 def _dropped(x: Tensor, p: float) -> Tensor:
@@ -49,6 +49,22 @@ def _is_fused(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, dr
     )
 
 
+def _need_operands(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, dropout_p: float) -> None:
+    """Refuse vectors, masks of numbers of another kind, and shares that are none."""
+    if min(query.ndim, key.ndim, value.ndim) < 2:
+        raise RuntimeError(
+            "Expected query, key, and value to all be  at least 2 dimensional, but got "
+            f"query.dim: {query.ndim} key.dim: {key.ndim} and value.dim: {value.ndim} instead."
+        )
+    if mask is not None and mask.dtype not in (bool_, float32, query.dtype):
+        raise RuntimeError(
+            "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: "
+            f"{type_in_c(mask)} and  query.dtype: {type_in_c(query)} instead."
+        )
+    if not 0 <= dropout_p <= 1:
+        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {dropout_p:g}")
+
+
 def scaled_dot_product_attention(
     query: Tensor,
     key: Tensor,
@@ -62,6 +78,7 @@ def scaled_dot_product_attention(
     """Weigh values by the softmax of products of queries and keys."""
     if enable_gqa:
         raise NotModelled("torch.nn.functional.scaled_dot_product_attention(enable_gqa=True)")
+    _need_operands(query, key, value, attn_mask, dropout_p)
     if is_causal:
         if attn_mask is not None:
             raise RuntimeError(

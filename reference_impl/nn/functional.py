@@ -272,6 +272,8 @@ def embedding(
     norm_type = given.pop("norm_type", 2.0)
     by_frequency = given.pop("scale_grad_by_freq", False)
     refuse_unless_default("nn.functional.embedding", given, sparse=False)
+    if weight.ndim != 2:
+        raise RuntimeError("'weight' must be 2-D")
     if max_norm is not None:
         _hold_rows(weight, input, max_norm, norm_type)
     if padding_idx is not None and not -weight.shape[0] <= padding_idx < weight.shape[0]:
@@ -307,6 +309,8 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
             why="When vmap-ing torch.nn.functional.one_hot, please provide an explicit positive num_classes "
             "argument.",
         )
+    if not indices.size and num_classes <= 0:
+        raise RuntimeError("Can not infer total number of classes from empty tensor.")
     count = int(indices.max()) + 1 if num_classes < 0 else num_classes
     zeros = tensor.new_empty((*tensor.shape, count)).fill_(0)
     return zeros.scatter_(-1, tensor.unsqueeze(-1), 1)

@@ -150,6 +150,12 @@ def _need_lengths(
             "checking arguments for ctc_loss_cpu)"
         )
     have = array_of(targets).shape[-1]
+    first = sum(counts) if targets.ndim == 1 else batch
+    if targets.shape[0] != first:
+        raise RuntimeError(
+            f"Expected tensor to have size {first} at dimension 0, but got size {targets.shape[0]} for "
+            "argument #2 'targets' (while checking arguments for ctc_loss_cpu)"
+        )
     if targets.ndim == 2 and max(counts) > have:
         raise RuntimeError(
             f"Expected tensor to have size at least {max(counts)} at dimension 1, but got size {have} for "

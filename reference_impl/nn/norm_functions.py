@@ -142,11 +142,9 @@ def batch_norm(
     eps: float = 1e-5,
 ) -> Tensor:
     """Normalise channels over the batch, or with running estimates; training updates the estimates."""
+    if training:
+        _need_several(input.shape)
     sizes = tuple(input.shape)
-    if training and math.prod(sizes[:1] + sizes[2:]) == 1:
-        raise ValueError(
-            f"Expected more than 1 value per channel when training, got input size {input.size()}"
-        )
     if not input.numel():
         out = input.clone() if weight is None else input.clone().mul(weight.select(0, 0))
         return out if bias is None else out.add(bias.select(0, 0))
@@ -213,6 +211,12 @@ def instance_norm(
 
 
 @keeping_format
+def _need_several(sizes: Sequence[int]) -> None:
+    """Refuse one value for each channel, which is no spread."""
+    if math.prod((*sizes[:1], *sizes[2:])) == 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {sizes}")
+
+
 def group_norm(
     input: Tensor,
     num_groups: int,
@@ -225,6 +229,7 @@ def group_norm(
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
     need_kernel("GroupNormKernelImpl", array_of(input), "biuc")
     channels = input.shape[1]
+    _need_several([input.shape[0] * channels // num_groups, num_groups, *input.shape[2:]])
     if channels % num_groups:
         raise RuntimeError(
             f"Expected number of channels in input to be divisible by num_groups, but got input of shape "

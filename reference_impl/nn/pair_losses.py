@@ -49,6 +49,7 @@ def triplet_margin_loss(
     """The distance to the positive minus that to the negative, plus a margin, where that is positive."""
     reduction = chosen_reduction(size_average, reduce, reduction)
     _need_margin(margin)
+    _need_one_rank(anchor, positive, negative)
     near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
     if swap:
         far = far.minimum(pairwise_distance(positive, negative, p, eps))
@@ -58,6 +59,14 @@ def triplet_margin_loss(
 def _need_margin(margin: float) -> None:
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
+
+
+def _need_one_rank(anchor: Tensor, positive: Tensor, negative: Tensor) -> None:
+    if not anchor.ndim == positive.ndim == negative.ndim:
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, "
+            f"but got: anchor {anchor.ndim}D, positive {positive.ndim}D, and negative {negative.ndim}D inputs"
+        )
 
 
 def margin_ranking_loss(
@@ -71,6 +80,11 @@ def margin_ranking_loss(
 ) -> Tensor:
     """The amount by which one input is not above the other by a margin."""
     reduction = chosen_reduction(size_average, reduce, reduction)
+    if not input1.ndim == input2.ndim == target.ndim:
+        raise RuntimeError(
+            "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
+            f"input1: {input1.size()}, input2: {input2.size()}, target: {target.size()} "
+        )
     return reduce_losses(target.neg().mul(input1.sub(input2)).add(float(margin)).clamp_min(0), reduction)
 
 
@@ -103,6 +117,11 @@ def cosine_embedding_loss(
     reduction = chosen_reduction(size_average, reduce, reduction)
     if target.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if not input1.ndim == input2.ndim == target.ndim + 1:
+        raise RuntimeError(
+            f"{target.ndim}D target tensor expects {target.ndim + 1}D input tensors, but found inputs with "
+            f"sizes {list(input1.shape)} and {list(input2.shape)}."
+        )
     lengths = [x.mul(x).sum(-1).add(1e-12) for x in (input1, input2)]
     cosine = input1.mul(input2).sum(-1).div(lengths[0].mul(lengths[1]).sqrt())
     zeros = cosine.detach().mul(0)
@@ -122,6 +141,7 @@ def triplet_margin_with_distance_loss(
 ) -> Tensor:
     """`triplet_margin_loss` with a distance of one's own."""
     _need_margin(margin)
+    _need_one_rank(anchor, positive, negative)
     distance = distance_function or pairwise_distance
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from reference_impl.base.not_modelled import NotModelled
 from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap_beside
@@ -264,9 +263,13 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     if mode not in _MODES:
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     dims = len(pad) // 2
-    if dims > 3 or not dims <= input.ndim <= dims + 2:
-        raise NotModelled(
-            f"torch.nn.functional.pad(mode={mode!r}) of {input.ndim}D input by {len(pad)} values"
+    if dims > 3 or not dims < input.ndim <= dims + 2:
+        raise NotImplementedError(
+            f"Padding size {len(pad)} is not supported for {input.ndim}D input tensor.\n"
+            "Supported combinations for non-constant padding:\n"
+            "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
+            "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
+            "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
         )
     if mode == "reflect":
         for d in range(dims):
