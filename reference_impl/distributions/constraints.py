@@ -85,6 +85,16 @@ class _IntegerInterval(_Interval):
         return value.remainder(1).eq(0).logical_and(super().check(value))
 
 
+class _Multinomial(Constraint):
+    event_dim = 1
+
+    def __init__(self, upper_bound: int) -> None:
+        self.upper_bound = upper_bound
+
+    def check(self, value: Tensor) -> Tensor:
+        return value.ge(0).all(-1).logical_and(value.sum(-1).le(self.upper_bound))
+
+
 class _IndependentConstraint(Constraint):
     def __init__(self, base: Constraint, dims: int) -> None:
         self.base, self.dims = base, dims
@@ -125,6 +135,7 @@ class _NonnegativeInteger(Constraint):
 
 greater_than, greater_than_eq, interval = _GreaterThan, _GreaterThanEq, _Interval
 half_open_interval = _HalfOpenInterval
+multinomial = _Multinomial
 integer_interval, independent = _IntegerInterval, _IndependentConstraint
 real, boolean, simplex, one_hot = _Real(), _Boolean(), _Simplex(), _OneHot()
 real_vector = independent(real, 1)

@@ -7,17 +7,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from reference_impl.base.not_modelled import NotModelled
 from reference_impl.base.size import Size
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap_beside
 from reference_impl.distributions import constraints
 from reference_impl.distributions.constraints import Constraint
 from reference_impl.distributions.continuous import TwoParameters
-from reference_impl.distributions.discrete import Bernoulli, OneHotCategorical
+from reference_impl.distributions.discrete import ByOdds, OneHotCategorical
 from reference_impl.distributions.distribution import Distribution, broadcast_all, without_history
 from reference_impl.namespace.random import source
 from reference_impl.namespace.random_inplace import poisson
+from reference_impl.namespace.ranges import arange
 from reference_impl.namespace.settings import finfo
 
 
@@ -49,10 +49,19 @@ class Poisson(Distribution):
         return value.xlogy(rate).sub(rate).sub(value.add(1).lgamma())
 
 
-class Geometric(Bernoulli):
+class Geometric(ByOdds):
     """The number of failures before the first success."""
 
     support: Constraint = constraints.nonnegative_integer
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        super().__init__(probs, logits, validate_args)
+        if self._validate_args and probs is not None and not self.probs.gt(0).all():
+            shape, odd = tuple(self.probs.shape), self.probs.data[self.probs.le(0)]
+            raise ValueError(
+                f"Expected parameter probs (Tensor of shape {shape}) of distribution {self!r} to be positive "
+                f"but found invalid values:\n{odd}"
+            )
 
     @property
     def mean(self) -> Tensor:
@@ -74,19 +83,24 @@ class Geometric(Bernoulli):
         return value.mul(probs.neg().log1p()).add(self.probs.log())
 
     def entropy(self) -> Tensor:
-        return super().entropy().div(self.probs)
+        return self._entropy_of_one().div(self.probs)
 
 
-class Binomial(Bernoulli):
+class Binomial(ByOdds):
     """The number of successes among ``total_count``."""
+
+    arg_constraints: ClassVar = {
+        "total_count": constraints.nonnegative_integer, **ByOdds.arg_constraints,
+    }  # fmt: skip
 
     def __init__(
         self, total_count: Any = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
         super().__init__(probs, logits, validate_args)
-        self.total_count, self._param = broadcast_all(total_count, self._param)
-        self.total_count = self.total_count.type_as(self._param)
-        self._batch_shape = self._param.size()
+        count, self._param = broadcast_all(total_count, self._param)
+        self.__dict__["logits" if probs is None else "probs"] = self._param
+        self.total_count = count.type_as(self._param)
+        Distribution.__init__(self, self._param.size(), (), validate_args)
 
     @property
     def support(self) -> Constraint:  # type: ignore[override]
@@ -116,7 +130,22 @@ class Binomial(Bernoulli):
         return ways.sub(every)
 
     def entropy(self) -> Tensor:
-        raise NotModelled("torch.distributions.Binomial.entropy")
+        self._need_one_total("entropy")
+        logs = self.log_prob(self.enumerate_support(False))
+        return logs.exp().mul(logs).sum(0).neg()
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        """The numbers up to the total, along a new first dimension."""
+        total = self._need_one_total("enumerate_support")
+        values = arange(1 + total, dtype=self._param.dtype, device=self._param.device)
+        values = values.view((-1, *[1] * len(self._batch_shape)))
+        return values.expand((-1, *self._batch_shape)) if expand else values
+
+    def _need_one_total(self, name: str) -> int:
+        most = int(self.total_count.max())
+        if self.total_count.min() != most:
+            raise NotImplementedError(f"Inhomogeneous total count not supported by `{name}`.")
+        return most
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):

@@ -17,11 +17,10 @@ from reference_impl.nn import functional
 ONE = "Either `probs` or `logits` must be specified, but not both."
 
 
-class Bernoulli(Distribution):
-    """Ones with probability ``probs``, else zeros."""
+class ByOdds(Distribution):
+    """What has a probability, or the logarithm of its odds, as its parameter."""
 
     arg_constraints: ClassVar = {"probs": constraints.unit_interval, "logits": constraints.real}
-    support: Constraint = constraints.boolean
     _param: Tensor
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
@@ -43,6 +42,15 @@ class Bernoulli(Distribution):
         """The probabilities."""
         return self.logits.sigmoid()
 
+    def _entropy_of_one(self) -> Tensor:
+        return functional.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
+
+
+class Bernoulli(ByOdds):
+    """Ones with probability ``probs``, else zeros."""
+
+    support: Constraint = constraints.boolean
+
     @property
     def mean(self) -> Tensor:
         return self.probs
@@ -61,7 +69,7 @@ class Bernoulli(Distribution):
         return functional.binary_cross_entropy_with_logits(logits, value, reduction="none").neg()
 
     def entropy(self) -> Tensor:
-        return functional.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
+        return self._entropy_of_one()
 
 
 def held_off(probs: Tensor) -> Tensor:
@@ -196,6 +204,10 @@ class Multinomial(Distribution):
         logits: Tensor | None = None,
         validate_args: bool | None = None,
     ) -> None:
+        if not isinstance(total_count, int):
+            raise NotImplementedError("inhomogeneous total_count is not supported")
+        if self._validate_args and total_count < 0:
+            raise ValueError(f"Expected parameter total_count to be a nonnegative integer, got {total_count}")
         self.total_count, self._categorical = total_count, Categorical(probs, logits)
         shape = self._categorical._param.size()
         super().__init__(shape[:-1], shape[-1:], validate_args)
@@ -222,7 +234,13 @@ class Multinomial(Distribution):
         drawn = self._categorical.sample((self.total_count, *sample_shape))
         return functional.one_hot(drawn, self._categorical._num_events).sum(0).type_as(self.probs)
 
+    @property
+    def support(self) -> Constraint:  # type: ignore[override]
+        """The counts that sum up to no more than there are draws."""
+        return constraints.multinomial(self.total_count)
+
     def log_prob(self, value: Tensor) -> Tensor:
+        self.check_sample(value)
         logits, value = composite.broadcast_tensors(self.logits, value)
         logits = logits.masked_fill(value.eq(0).logical_and(logits.eq(-math.inf)), 0)
         ways = value.sum(-1).add(1).lgamma().sub(value.add(1).lgamma().sum(-1))

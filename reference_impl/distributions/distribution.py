@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
 from reference_impl.base.modes import enable_grad, no_grad
+from reference_impl.base.not_modelled import NotModelled
 from reference_impl.base.rules import by
 from reference_impl.base.size import Size
 from reference_impl.core.access import array_of
@@ -28,6 +29,10 @@ def _holds(checked: Tensor) -> bool:
     return bool(array_of(checked).all())
 
 
+_METHODS = {"cdf", "icdf", "mode", "expand", "enumerate_support", "support", "sample_n"}
+"""What PyTorch's have, and some of these do not."""
+
+
 class Distribution:
     """Parameters batched over ``batch_shape``; a sample adds ``event_shape``."""
 
@@ -45,11 +50,13 @@ class Distribution:
             self._validate_args = validate_args
         if self._validate_args:
             for name, constraint in self.arg_constraints.items():
-                if name in self.__dict__:
+                if name in self.__dict__ or isinstance(getattr(type(self), name, None), property):
                     self._check_parameter(name, constraint)
 
     def __getattr__(self, name: str) -> Any:
         refuse_name("distributions", name, self)
+        if name in _METHODS:
+            raise NotModelled(f"torch.distributions.{type(self).__name__}.{name}")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @staticmethod

@@ -9,13 +9,14 @@ from typing import Any
 from reference_impl.base.not_modelled import NotModelled
 from reference_impl.core.tensor import Tensor
 from reference_impl.distributions.continuous import Exponential, Laplace, Normal, Uniform
-from reference_impl.distributions.counts import Cauchy, Geometric, Poisson
+from reference_impl.distributions.counts import Binomial, Cauchy, Geometric, Poisson
 from reference_impl.distributions.discrete import Bernoulli, Categorical, OneHotCategorical
 from reference_impl.distributions.distribution import Distribution, Independent, sum_rightmost
 from reference_impl.distributions.gammas import Beta, Dirichlet, Gamma
 from reference_impl.distributions.mapped import Pareto
 from reference_impl.distributions.multivariate import MultivariateNormal, log_diagonal, squared_distance
 from reference_impl.distributions.transformed import Gumbel, HalfNormal, LogNormal
+from reference_impl.namespace.factories import full_like
 
 
 def _normals(p: Normal, q: Normal) -> Tensor:
@@ -105,6 +106,18 @@ def _geometrics(p: Any, q: Any) -> Tensor:
     return -p.entropy() - (-q.probs).log1p() / p.probs - q.logits
 
 
+def _binomials(p: Binomial, q: Binomial) -> Tensor:
+    if (p.total_count < q.total_count).any():
+        raise NotImplementedError(
+            "KL between Binomials where q.total_count > p.total_count is not implemented"
+        )
+    apart = p.probs * (p.logits - q.logits) + (-p.probs).log1p() - (-q.probs).log1p()
+    found: Tensor = p.total_count * apart
+    beyond = p.total_count > q.total_count
+    found[beyond] = full_like(found[beyond], math.inf)
+    return found
+
+
 def _half_normals(p: Any, q: Any) -> Tensor:
     return _normals(p.base_dist, q.base_dist)
 
@@ -141,6 +154,7 @@ _CLOSED: dict[tuple[type, type], Callable[[Any, Any], Tensor]] = {
     (Poisson, Poisson): _poissons,
     (Gumbel, Gumbel): _gumbels,
     (Geometric, Geometric): _geometrics,
+    (Binomial, Binomial): _binomials,
     (HalfNormal, HalfNormal): _half_normals,
     (Cauchy, Cauchy): _cauchys,
     (Pareto, Pareto): _paretos,

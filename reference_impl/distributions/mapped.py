@@ -10,7 +10,7 @@ from reference_impl.distributions import constraints
 from reference_impl.distributions.constraints import Constraint
 from reference_impl.distributions.continuous import Exponential, Normal, Uniform
 from reference_impl.distributions.counts import Cauchy
-from reference_impl.distributions.discrete import Bernoulli
+from reference_impl.distributions.discrete import ByOdds
 from reference_impl.distributions.distribution import Distribution, broadcast_all, without_history
 from reference_impl.distributions.gammas import Gamma
 from reference_impl.distributions.transformed import TransformedDistribution
@@ -281,7 +281,7 @@ class FisherSnedecor(Distribution):
         return constant + rise - (half1 + half2) * (ratio * value).log1p()
 
 
-class NegativeBinomial(Bernoulli):
+class NegativeBinomial(ByOdds):
     """The number of successes before a given number of failures."""
 
     support = constraints.nonnegative_integer

@@ -8,9 +8,11 @@ from typing import Any, ClassVar
 from reference_impl.core.tensor import Tensor
 from reference_impl.distributions import constraints
 from reference_impl.distributions.constraints import Constraint
+from reference_impl.distributions.discrete import Categorical
 from reference_impl.distributions.distribution import Distribution, without_history
 from reference_impl.namespace.factories import empty, eye
 from reference_impl.nn import functional
+from specs.signature import clash
 
 
 def squared_distance(factor: Tensor, apart: Tensor) -> Tensor:
@@ -124,7 +126,31 @@ class MixtureSameFamily(Distribution):
         self._mixture_distribution = mixture_distribution
         self._component_distribution = component_distribution
         parts = component_distribution
+        self._need_parts()
         super().__init__(parts.batch_shape[:-1], parts.event_shape, validate_args)
+
+    def _need_parts(self) -> None:
+        """Refuse what is no choice, no distribution, and choices among another number of parts."""
+        choice, parts = self._mixture_distribution, self._component_distribution
+        if not isinstance(choice, Categorical):
+            raise ValueError(
+                " The Mixture distribution needs to be an  instance of torch.distributions.Categorical"
+            )
+        if not isinstance(parts, Distribution):
+            raise ValueError(
+                "The Component distribution needs to be an instance of torch.distributions.Distribution"
+            )
+        if clash(choice.batch_shape, parts.batch_shape[:-1]):
+            raise ValueError(
+                f"`mixture_distribution.batch_shape` ({choice.batch_shape}) is not compatible with "
+                f"`component_distribution.batch_shape`({parts.batch_shape[:-1]})"
+            )
+        chosen, of = choice.logits.shape[-1], parts.batch_shape[-1]
+        if chosen != of:
+            raise ValueError(
+                f"`mixture_distribution component` ({chosen}) does not equal "
+                f"`component_distribution.batch_shape[-1]` ({of})"
+            )
 
     @property
     def mixture_distribution(self) -> Any:

@@ -17,6 +17,8 @@ class Transform:
     bijective = True
 
     def __init__(self, cache_size: int = 0) -> None:
+        if cache_size not in (0, 1):
+            raise ValueError("cache_size must be 0 or 1")
         self._cache_size = cache_size
         self._kept: tuple[Any, Any] = (None, None)
 
@@ -29,6 +31,8 @@ class Transform:
         """Return the map with a memory."""
         if self._cache_size == cache_size:
             return self
+        if cache_size not in (0, 1):
+            raise ValueError("cache_size must be 0 or 1")
         found = copy.copy(self)
         found._cache_size, found._kept = cache_size, (None, None)
         return found

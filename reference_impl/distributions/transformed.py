@@ -35,9 +35,11 @@ class TransformedDistribution(Distribution):
     arg_constraints: ClassVar = {}
 
     def __init__(self, base_distribution: Any, transforms: Any, validate_args: bool | None = None) -> None:
-        self.transforms: list[Transform] = (
-            [transforms] if isinstance(transforms, Transform) else list(transforms)
-        )
+        if not isinstance(transforms, (Transform, list)):
+            raise ValueError(f"transforms must be a Transform or list, but was {transforms}")
+        self.transforms: list[Transform] = [transforms] if isinstance(transforms, Transform) else transforms
+        if not all(isinstance(each, Transform) for each in self.transforms):
+            raise ValueError("transforms must be a Transform or a list of Transforms")
         more = max([t.domain.event_dim for t in self.transforms], default=0) - len(
             base_distribution.event_shape
         )
@@ -223,6 +225,8 @@ class LogitRelaxedBernoulli(Distribution):
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
         self.temperature = temperature
+        if (probs is None) == (logits is None):
+            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
         (given,) = broadcast_all(logits if probs is None else probs)
         self.logits = given if probs is None else _clamped(given).log().sub(_clamped(given).neg().log1p())
         self.probs = given.sigmoid() if probs is None else given

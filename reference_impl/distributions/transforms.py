@@ -256,6 +256,11 @@ def _of_dims(constraint: Constraint, dims: int) -> Constraint:
     return constraints.independent(constraint, more) if more > 0 else constraint
 
 
+def _need_rank(x: Tensor, least: int) -> None:
+    if x.ndim < least:
+        raise ValueError("Too few dimensions on input")
+
+
 class IndependentTransform(Transform):
     """A map of elements taken for one of events."""
 
@@ -269,9 +274,11 @@ class IndependentTransform(Transform):
         self.codomain = constraints.independent(base_transform.codomain, reinterpreted_batch_ndims)
 
     def _call(self, x: Any) -> Any:
+        _need_rank(x, self.domain.event_dim)
         return self.base_transform(x)
 
     def _inverse(self, y: Any) -> Any:
+        _need_rank(y, self.codomain.event_dim)
         return self.base_transform._inv_call(y)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:

@@ -105,7 +105,8 @@ class MultiheadAttention(Module):
         if key.ndim != query.ndim or value.ndim != query.ndim:
             raise AssertionError(
                 f"For {'batched (3-D)' if query.ndim == 3 else 'unbatched (2-D)'} `query`, expected `key` "
-                f"and `value` to be {query.ndim}-D but found {key.ndim}-D and {value.ndim}-D tensors respectively"
+                f"and `value` to be {query.ndim}-D but found {key.ndim}-D and {value.ndim}-D tensors "
+                "respectively"
             )
         batched = query.ndim == 3
         inputs = (query, key, value)
