@@ -192,6 +192,10 @@ class Function:
             raise
 
 
+# So that `apply` of the base itself says that there is no forward.
+Function._backward_cls = type("FunctionBackward", (FunctionNode,), {"_forward_cls": Function})
+
+
 def _with_defaults(forward: Callable[..., Any], args: Any, kwargs: Any) -> inspect.BoundArguments:
     bound = inspect.signature(forward).bind(*args, **kwargs)
     bound.apply_defaults()

@@ -34,7 +34,7 @@ from reference_impl.func.demands import (
 )
 from reference_impl.func.functional_call import functional_call, stack_module_state
 from reference_impl.func.inference import normal, out_of_inference
-from reference_impl.func.mapping import vmap
+from reference_impl.func.mapping import need_randomness, vmap
 from reference_impl.func.trees import flat, like
 from reference_impl.namespace import composite
 from reference_impl.namespace.factories import ones_like, zeros_like
@@ -311,6 +311,7 @@ def jacfwd(
         for at in chosen(args, argnums):
             for x in flat(args[at]):
                 need_dual(x)
+        need_randomness(randomness)
         return _jacobian("jacfwd", mapped, args, argnums, has_aux)
 
     return jacobian

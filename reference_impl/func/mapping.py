@@ -26,6 +26,14 @@ from reference_impl.namespace import composite
 from specs.active_rules import set_aside
 
 
+def need_randomness(randomness: str) -> None:
+    """Refuse what says nothing of random numbers."""
+    if randomness not in RANDOMNESS:
+        raise RuntimeError(
+            f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}"
+        )
+
+
 def vmap(
     func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *,
     chunk_size: int | None = None,
@@ -33,10 +41,7 @@ def vmap(
     """Return a function that calls ``func`` for each element along a dimension, and stacks what it gives."""
     if chunk_size is not None and chunk_size <= 0:
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
-    if randomness not in RANDOMNESS:
-        raise RuntimeError(
-            f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}"
-        )
+    need_randomness(randomness)
 
     @wraps(func)
     def mapped(*args: Any, **kwargs: Any) -> Any:

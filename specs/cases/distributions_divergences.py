@@ -2,7 +2,7 @@
 
 import torch
 
-from specs.cases._measures import derivatives
+from specs.cases._measures import derivatives, error_kinds
 
 
 def divergences_of_rarer_distributions():
@@ -93,3 +93,29 @@ def divergences_of_rarer_distributions():
         [-3.64129, 3.64129],
         [6.714],
     ]
+
+
+def binomials_differ_by_their_totals_too():
+    """Of more draws than the other has, infinitely; of fewer, nobody knows. Rule: op/derivatives-beyond-programs."""
+    d = torch.distributions
+    p = torch.tensor([0.25, 0.5], dtype=torch.float64, requires_grad=True)
+    q = torch.tensor([0.5, 0.125], dtype=torch.float64)
+    assert derivatives(d.kl_divergence(d.Binomial(3, p), d.Binomial(3, q)), p) == [
+        [-3.29584, 11.67546],
+        [-105.46678, 560.42212],
+        [21.72508, 136.31639],
+    ]
+    assert derivatives(d.Binomial(3, p).entropy(), p) == [[1.64792, 0.0], [-31.00831, 0.0], [5.43127, 0.0]]
+    assert d.kl_divergence(d.Binomial(3, p), d.Binomial(2, q)).isposinf().all().item()
+    assert d.Binomial(2, q).enumerate_support().tolist() == [[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]
+    assert d.Binomial(2, q).enumerate_support(False).tolist() == [[0.0], [1.0], [2.0]]
+    assert (
+        error_kinds(
+            [
+                lambda: d.kl_divergence(d.Binomial(2, p), d.Binomial(3, q)),
+                lambda: d.Binomial(torch.tensor([2, 3]), q).entropy(),
+                lambda: d.Binomial(torch.tensor([2, 3]), q).enumerate_support(),
+            ]
+        )
+        == "NNN"
+    )
