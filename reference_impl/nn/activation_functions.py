@@ -251,7 +251,12 @@ def need_probability(p: float) -> None:
 
 
 def check_linear(input: Tensor, weight: Tensor) -> None:
-    """Refuse a scalar for the input or the weight of a linear layer."""
+    """Refuse a scalar, or what is no tensor, for the input or the weight of a linear layer."""
+    for at, (name, x) in enumerate((("input", input), ("weight", weight)), 1):
+        if not isinstance(x, Tensor):
+            raise TypeError(
+                f"linear(): argument '{name}' (position {at}) must be Tensor, not {type(x).__name__}"
+            )
     if not input.ndim or not weight.ndim:
         refuse_by("nn/linear-takes-dimensions", input=input.ndim, weight=weight.ndim)
 

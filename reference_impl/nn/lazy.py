@@ -39,6 +39,13 @@ class _Uninitialized:
             "`forward` to initialize the parameters before accessing their attributes."
         )
 
+    def share_memory_(self) -> Any:
+        """Refuse: there is no memory."""
+        raise RuntimeError(
+            "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the "
+            "parameters before calling `module.share_memory()`."
+        )
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
 

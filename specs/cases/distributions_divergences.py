@@ -96,7 +96,7 @@ def divergences_of_rarer_distributions():
 
 
 def binomials_differ_by_their_totals_too():
-    """Of more draws than the other has, infinitely; of fewer, nobody knows. Rule: op/derivatives-beyond-programs."""
+    """Of more draws, infinitely; of fewer, it is unknown. Rule: op/derivatives-beyond-programs."""
     d = torch.distributions
     p = torch.tensor([0.25, 0.5], dtype=torch.float64, requires_grad=True)
     q = torch.tensor([0.5, 0.125], dtype=torch.float64)

@@ -29,6 +29,10 @@ class _Infinite(Sampler[None]):
         return repeat(None)
 
 
+_SETTLED = {"batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers"}
+"""The attributes that are not set again."""
+
+
 class DataLoader:
     """Batches of samples, in order or shuffled, collated by ``collate_fn``.
 
@@ -84,6 +88,12 @@ class DataLoader:
         self.batch_size, self.drop_last = batch_size, drop_last
         self.sampler, self.batch_sampler = sampler, batch_sampler
         self.collate_fn = collate_fn or (default_convert if batch_sampler is None else default_collate)
+        self._initialized = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _SETTLED and "_initialized" in self.__dict__:
+            raise ValueError(f"{name} attribute should not be set after {type(self).__name__} is initialized")
+        super().__setattr__(name, value)
 
     def __iter__(self) -> Iterator[Any]:
         draw_seed(self.generator)  # that of the workers, drawn even if there are none
