@@ -57,6 +57,10 @@ def stft(
     if hop <= 0:
         raise RuntimeError(f"stft: expected hop_length > 0, but got hop_length={hop}")
     given = window is not None and window.is_complex()
+    if onesided and (given or x.is_complex()):
+        raise RuntimeError("Cannot have onesided output if window or input is complex")
+    if center and pad_mode not in ("constant", *_MODES):
+        raise NotImplementedError(f"Unrecognised padding mode {pad_mode}")
     if align_to_window is not None and center:
         raise RuntimeError("stft align_to_window should only be set when center = false")
     refuse_unless_default("stft", {"align_to_window": align_to_window}, align_to_window=None)
@@ -116,6 +120,13 @@ def istft(
         raise RuntimeError("Complex windows are incompatible with return_complex=False")
     hop = n_fft // 4 if hop_length is None else hop_length
     size = n_fft if win_length is None else win_length
+    half = x.shape[-2] != n_fft if onesided is None else onesided
+    rows = n_fft // 2 + 1 if half else n_fft
+    if 0 in x.shape or x.shape[-2] != rows:
+        raise RuntimeError(
+            "istft: expected the frequency dimension (3rd to the last) of the input tensor to match "
+            f"{'n_fft / 2 + 1' if half else 'n_fft'} when onesided={half}, but got {x.shape[-2]}"
+        )
     whole = _whole_window("istft", window, size, n_fft, x.detach().real)
     if whole is None:
         whole = ones(n_fft, dtype=x.dtype, device=place_of(x))
@@ -129,7 +140,7 @@ def istft(
     if return_complex:
         frames = spectra._fft_c2c(dims=(2,), norm=norm, forward=False)
     else:
-        if onesided is False or (onesided is None and x.shape[-2] == n_fft):
+        if not half:
             spectra = spectra.slice(-1, 0, n_fft // 2 + 1, 1)
         frames = spectra._fft_c2r(dims=(2,), norm=norm, size=n_fft)
     frames = frames.mul(whole.view((1, 1, n_fft)))

@@ -44,7 +44,14 @@ def interpolate(
             "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic "
             "| trilinear"
         )
+    if recompute_scale_factor and size is not None:
+        raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
     wanted, scales = _sizes(input, size, scale_factor)
+    if min(wanted) < 1:
+        raise RuntimeError(
+            f"Input and output sizes should be greater than 0, but got input {list(input.shape[2:])} and "
+            f"output {list(wanted)}"
+        )
     scales = (0,) * dims if recompute_scale_factor else scales
     if antialias and (mode not in ("bilinear", "bicubic") or dims != 2):
         raise ValueError(
@@ -113,6 +120,12 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
         raise ValueError(
             f"Expected a batch of 2D affine matrices of shape Nx2x3 for size {list(size)}. Got "
             f"{theta.size()}."
+        )
+    if theta.shape[0] != size[0]:
+        wanted = [size[0], theta.shape[2]]
+        raise RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: {wanted} but got: "
+            f"{[theta.shape[0], theta.shape[2]]}."
         )
     return theta._affine_grid(sizes=tuple(size[2:]), corners=corners)
 

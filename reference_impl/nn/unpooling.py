@@ -6,10 +6,12 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from reference_impl.base.dtypes import int64
 from reference_impl.core.tensor import Tensor
 from reference_impl.nn.activation_functions import relu
 from reference_impl.nn.module import Module
 from reference_impl.nn.window_functions import avg_pool1d, avg_pool2d, avg_pool3d, for_each
+from specs.dtype_names import SCALARS
 
 _POOLS: dict[int, Callable[..., Tensor]] = {1: avg_pool1d, 2: avg_pool2d, 3: avg_pool3d}
 
@@ -50,6 +52,9 @@ def _unpool(dims: int) -> Callable[..., Tensor]:
         kernel, pads = for_each(kernel_size, dims), for_each(padding, dims)
         steps = kernel if stride is None else for_each(stride, dims)
         sizes = tuple(_sizes(input, kernel, steps, pads, output_size))
+        if indices.dtype is not int64:
+            got = SCALARS[indices.dtype.name]
+            raise RuntimeError(f"elements in indices should be type int64 but got: {got}")
         if indices.shape != input.shape:
             raise RuntimeError(
                 f"Expected shape of indices to be same as that of the input tensor ({list(input.shape)}) but "

@@ -77,6 +77,40 @@ def need_settings(
             raise RuntimeError(f"{name} should be greater than zero, but got {each}")
 
 
+def need_moves(how: tuple[int, ...]) -> None:
+    """Refuse windows of an image without a size, those that do not move, and negative padding.
+
+    ``how`` holds pairs: sizes, dilations, paddings and strides.
+    """
+    for at, name in ((0, "kernel size"), (2, "dilation"), (6, "stride")):
+        height, width = how[at : at + 2]
+        if min(height, width) < 1:
+            word = name.split()[0]
+            raise RuntimeError(
+                f"{name} should be greater than zero, but got {word}_height: {height} {word}_width: {width}"
+            )
+    if min(how[4:6]) < 0:
+        raise RuntimeError(
+            f"padding should be non-negative, but got pad_height: {how[4]} pad_width: {how[5]}"
+        )
+
+
+def need_columns(x: Tensor, sizes: tuple[int, ...], how: tuple[int, ...]) -> None:
+    """Refuse another number of columns than there are windows in an image of those sizes."""
+    kernel, dilation, padding, stride = how[:2], how[2:4], how[4:6], how[6:]
+    each = [
+        (size + 2 * p - d * (k - 1) - 1) // s + 1
+        for size, k, d, p, s in zip(sizes, kernel, dilation, padding, stride, strict=True)
+    ]
+    if x.shape[-1] != each[0] * each[1]:
+        raise RuntimeError(
+            f"Given output_size={sizes}, kernel_size={kernel}, dilation={dilation}, padding={padding}, "
+            f"stride={stride}, expected size of input's dimension 2 to match the calculated number of "
+            f"sliding blocks {each[0]} * {each[1]} = {each[0] * each[1]}, but got "
+            f"input.size(2)={x.shape[-1]}."
+        )
+
+
 def need_line_settings(x: Tensor, kernel: int, stride: int, padding: int, dilation: int, ceil: bool) -> None:
     """Refuse an input and settings that `max_pool1d` does not take."""
     if x.ndim not in (2, 3) or 0 in tuple(x.shape)[x.ndim - 2 :]:

@@ -14,10 +14,12 @@ from reference_impl.core.tensor import Tensor, wrap_beside
 from reference_impl.namespace.formats import keeping_format
 from reference_impl.nn.window_demands import (
     need_adaptable,
+    need_columns,
     need_each,
     need_image,
     need_line,
     need_line_settings,
+    need_moves,
     need_settings,
     need_windows,
 )
@@ -293,12 +295,21 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
 
 
 def _unfolding(kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> tuple[int, ...]:
-    return tuple(n for value in (kernel_size, dilation, padding, stride) for n in for_each(value, 2))
+    settings = {"kernel_size": kernel_size, "dilation": dilation, "padding": padding, "stride": stride}
+    return tuple(n for name, value in settings.items() for n in _pair(name, value))
+
+
+def _pair(name: str, value: Any) -> tuple[int, ...]:
+    found = for_each(value, 2)
+    if len(found) != 2:
+        raise RuntimeError(f"It is expected {name} equals to 2, but got size {len(found)}")
+    return found
 
 
 def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
     """The windows of an image as columns, ``(N, C * kernel, windows)``."""
     how = _unfolding(kernel_size, dilation, padding, stride)
+    need_moves(how)
     _need_batch("unfold", input, 2)
     return input._im2col(dims=2, how=how)
 
@@ -308,9 +319,12 @@ def fold(
 ) -> Tensor:
     """The sum of columns as the windows of an image."""
     how = _unfolding(kernel_size, dilation, padding, stride)
+    sizes = _pair("output_size", output_size)
+    need_moves(how)
     if input.shape[-2] % (how[0] * how[1]):
         raise RuntimeError(
             "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got "
             f"input.size(1)={input.shape[-2]} and kernel_size={how[:2]}"
         )
-    return input._im2col_backward(sizes=for_each(output_size, 2), how=how)
+    need_columns(input, sizes, how)
+    return input._im2col_backward(sizes=sizes, how=how)
