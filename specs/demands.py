@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -79,3 +80,21 @@ def need_shapes(g: Any, x: Any, weight: Any, bias: Any, dims: int) -> None:
             f"Given normalized_shape={shape}, expected input with shape [*, {', '.join(map(str, shape))}], "
             f"but got input of size{list(x.shape)}"
         )
+
+
+def need_no_integers(name: str, x: np.ndarray) -> None:
+    """Refuse integers and bools, whose spread and size have none of their own dtype."""
+    if x.dtype.kind in "iub":
+        refuse("op/norm-dtype", name=name, dtype=x.dtype)
+
+
+def need_elements_for_norm(ord: float, dim: Any, x: np.ndarray) -> None:
+    """Refuse an order of a norm that has no value where there are no elements."""
+    if x.size or (ord >= 0 and ord != math.inf):
+        return
+    empty = next((d for d in dim or () if not x.shape[d]), None)
+    if dim and empty is None:
+        return
+    where = f"the dimension {empty}because this dimension is empty and" if dim else "an empty tensor because"
+    why = "the operation does not have an identity"
+    raise RuntimeError(f"linalg.vector_norm cannot compute the {ord:g} norm on {where} {why}")

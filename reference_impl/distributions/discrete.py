@@ -18,7 +18,7 @@ ONE = "Either `probs` or `logits` must be specified, but not both."
 
 
 class ByOdds(Distribution):
-    """What has a probability, or the logarithm of its odds, as its parameter."""
+    """A distribution whose parameter is a probability, or the logarithm of its odds."""
 
     arg_constraints: ClassVar = {"probs": constraints.unit_interval, "logits": constraints.real}
     _param: Tensor

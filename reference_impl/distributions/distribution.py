@@ -30,7 +30,7 @@ def _holds(checked: Tensor) -> bool:
 
 
 _METHODS = {"cdf", "icdf", "mode", "expand", "enumerate_support", "support", "sample_n"}
-"""What PyTorch's have, and some of these do not."""
+"""Names that all distributions of PyTorch have, and some of these do not."""
 
 
 class Distribution:

@@ -12,7 +12,7 @@ from reference_impl.base.not_modelled import refuse_unless_default
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.factories import empty
 from reference_impl.nn import functional, init
-from reference_impl.nn.attention_functions import attend, joined_mask
+from reference_impl.nn.attention_functions import attend, joined_mask, need_ranks, need_values
 from reference_impl.nn.containers import ModuleList
 from reference_impl.nn.layers import Dropout, Linear, NonDynamicallyQuantizableLinear
 from reference_impl.nn.module import Module
@@ -94,20 +94,7 @@ class MultiheadAttention(Module):
     ) -> tuple[Tensor, Tensor | None]:
         if is_causal and attn_mask is None:
             raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
-        if query.shape[-1] != self.embed_dim:
-            raise AssertionError(
-                f"was expecting embedding dimension of {self.embed_dim}, but got {query.shape[-1]}"
-            )
-        if query.ndim not in (2, 3):
-            raise AssertionError(
-                f"query should be unbatched 2D or batched 3D tensor but received {query.ndim}-D query tensor"
-            )
-        if key.ndim != query.ndim or value.ndim != query.ndim:
-            raise AssertionError(
-                f"For {'batched (3-D)' if query.ndim == 3 else 'unbatched (2-D)'} `query`, expected `key` "
-                f"and `value` to be {query.ndim}-D but found {key.ndim}-D and {value.ndim}-D tensors "
-                "respectively"
-            )
+        need_ranks(query, key, value, self.embed_dim)
         batched = query.ndim == 3
         inputs = (query, key, value)
         if batched and self.batch_first:
@@ -116,13 +103,7 @@ class MultiheadAttention(Module):
             inputs = tuple(x.unsqueeze(1) for x in inputs)
             key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
         length, batch, _ = inputs[0].shape
-        keys, values = inputs[1].size(), inputs[2].size()
-        if self._same and keys != values:
-            raise AssertionError(f"key shape {keys} does not match value shape {values}")
-        if keys[:2] != values[:2]:
-            raise AssertionError(
-                f"key's sequence and batch dims {keys[:2]} do not match value's {values[:2]}"
-            )
+        need_values(inputs[1], inputs[2], self._same)
         if key_padding_mask is not None and key_padding_mask.shape[0] != batch:
             raise AssertionError(
                 f"Expected key_padded_mask.shape[0] to be {batch}, but got {key_padding_mask.shape[0]}"

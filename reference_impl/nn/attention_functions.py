@@ -130,6 +130,30 @@ def attend(
     return out.transpose(0, 1).contiguous().view((length * batch, width)), weights
 
 
+def need_ranks(query: Tensor, key: Tensor, value: Tensor, width: int) -> None:
+    """Refuse what a `MultiheadAttention` of that width cannot take: 2 dimensions, or 3 in a batch."""
+    if query.shape[-1] != width:
+        raise AssertionError(f"was expecting embedding dimension of {width}, but got {query.shape[-1]}")
+    if query.ndim not in (2, 3):
+        raise AssertionError(
+            f"query should be unbatched 2D or batched 3D tensor but received {query.ndim}-D query tensor"
+        )
+    if key.ndim != query.ndim or value.ndim != query.ndim:
+        raise AssertionError(
+            f"For {'batched (3-D)' if query.ndim == 3 else 'unbatched (2-D)'} `query`, expected `key` and "
+            f"`value` to be {query.ndim}-D but found {key.ndim}-D and {value.ndim}-D tensors respectively"
+        )
+
+
+def need_values(key: Tensor, value: Tensor, same_width: bool) -> None:
+    """Refuse values of another length or batch than the keys, or of another width if it is to be the same."""
+    keys, values = key.size(), value.size()
+    if same_width and keys != values:
+        raise AssertionError(f"key shape {keys} does not match value shape {values}")
+    if keys[:2] != values[:2]:
+        raise AssertionError(f"key's sequence and batch dims {keys[:2]} do not match value's {values[:2]}")
+
+
 def joined_mask(
     query: Tensor, heads: int, batch: int, attn_mask: Any, padding: Any, sources: int
 ) -> Tensor | None:

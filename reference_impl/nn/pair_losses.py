@@ -8,15 +8,18 @@ from typing import Any
 from reference_impl.base.modes import no_grad
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.composite import broadcast_tensors
+from reference_impl.namespace.non_differentiable import result_type
 from reference_impl.nn.loss_functions import chosen_reduction, reduce_losses
 from specs.dtype_names import SCALARS
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine similarity of vectors along a dimension."""
-    if x1.is_complex() or x2.is_complex():
-        got = SCALARS[(x1 if x1.is_complex() else x2).dtype.name]
+    common = result_type(x1, x2)
+    if not common.is_floating_point:
+        got = SCALARS[common.name]
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {got}")
+    x1, x2 = (x if x.is_floating_point() else x.to(common) for x in (x1, x2))
     if tuple(x1.shape) != tuple(x2.shape):
         shape = tuple(broadcast_tensors(x1.detach(), x2.detach())[0].shape)
         x1, x2 = x1.expand(shape), x2.expand(shape)

@@ -113,7 +113,7 @@ def parameters_are_given_once_and_within_bounds():
 
 
 def values_lie_within_the_support():
-    """What is no value of theirs has no probability. Rule: op/derivatives-beyond-programs."""
+    """Values beyond it have no probability. Rule: op/derivatives-beyond-programs."""
     d = torch.distributions
     p = torch.tensor([0.25, 0.75], dtype=torch.float64, requires_grad=True)
     n = d.Normal(torch.zeros(2), torch.ones(2))

@@ -149,17 +149,14 @@ def is_vector(x: Any, y: Any) -> bool:
     return y.ndim == 1 or (x.ndim - 1 == y.ndim and y.shape == x.shape[:-1])
 
 
-def _need_system(
-    name: str, x: np.ndarray, y: np.ndarray, left: bool, *, vectors: bool = True, **takes: Any
-) -> None:
+def _need_system(name: str, x: np.ndarray, y: np.ndarray, left: bool, **takes: Any) -> None:
     need_square(name, x, **takes)
     if x.dtype != y.dtype:
         raise RuntimeError(
             f"{name}: Expected A and B to have the same dtype, but found A of type {scalar_type(x)} and B "
             f"of type {scalar_type(y)} instead"
         )
-    # torch speaks of a vector as of a matrix of one column
-    need_sides(name, x, (*y.shape, 1) if vectors and is_vector(x, y) else y.shape, left)
+    need_sides(name, x, (*y.shape, 1) if is_vector(x, y) else y.shape, left)  # a vector is a column
 
 
 def need_sides(name: str, x: Any, shape: tuple[int, ...], left: bool) -> None:
@@ -218,9 +215,8 @@ def _linalg_solve_triangular(
     x: Tensor, y: Tensor, *, upper: Bool, left: Bool = True, unitriangular: Bool = False
 ) -> Any:
     """The solution of systems whose matrix has a triangle of zeros; the other triangle is not read."""
-    _need_system(
-        "linalg.solve_triangular", x, y, left, vectors=False, integers=True, kernel="triangular_solve"
-    )
+    need_sides("linalg.solve_triangular", x, y.shape, left)
+    _need_system("linalg.solve_triangular", x, y, left, integers=True, kernel="triangular_solve")
     matrix = np.triu(x) if upper else np.tril(x)
     if unitriangular:
         size = np.arange(x.shape[-1])

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from specs import inference_alone as alone
+from specs.demands import need_elements_for_norm, need_no_integers
 from specs.errors import refuse
 from specs.kind import Bool, Dim, Dims, IntList, Offset, OptDims, OptNumber, Scalar, Size, Tensor
 from specs.op import composite, op
@@ -32,15 +33,10 @@ def _count(shape: Any, dim: Any) -> int:
     return math.prod(shape[d] for d in dim) if dim and shape else math.prod(shape)
 
 
-def _need_no_integers(name: str, x: np.ndarray) -> None:
-    if x.dtype.kind in "iub":
-        refuse("op/norm-dtype", name=name, dtype=x.dtype)
-
-
 # -- spread ----------------------------------------------------------------------------------------
 def _variance(x: np.ndarray, dim: Any, correction: Any, keepdim: bool) -> Any:
     correction = 1 if correction is None else correction
-    _need_no_integers("var", x)
+    need_no_integers("var", x)
     axes = axes_of(dim, x.ndim)
     rest = max(math.prod(x.shape[a] for a in axes) - correction, 0)
     total = reduced(np.add, x, axes, True)
@@ -95,21 +91,10 @@ def vector_norm(x: Tensor, ord: Scalar = 2, dim: OptDims = None, keepdim: Bool =
     return _p_norm(x, ord, dim, keepdim)
 
 
-def _need_elements(ord: Any, dim: Any, x: Any) -> None:
-    """Refuse an order that has no value where there are no elements."""
-    empty = next((d for d in dim or () if not x.shape[d]), None)
-    if dim and empty is None:
-        return
-    where = f"the dimension {empty}because this dimension is empty and" if dim else "an empty tensor because"
-    why = "the operation does not have an identity"
-    raise RuntimeError(f"linalg.vector_norm cannot compute the {ord:g} norm on {where} {why}")
-
-
 def _p_norm(x: Any, ord: Any, dim: Any, keepdim: bool) -> Any:
-    _need_no_integers("norm", x)
+    need_no_integers("norm", x)
+    need_elements_for_norm(ord, dim, x)
     axes, sizes = axes_of(dim, x.ndim), np.abs(x)
-    if not x.size and (ord < 0 or ord == math.inf):
-        _need_elements(ord, dim, x)
     if ord == math.inf:
         return reduced(np.maximum, sizes, axes, keepdim)
     if ord == -math.inf:

@@ -9,6 +9,7 @@ from benchmarks.derivatives.__main__ import count
 from benchmarks.derivatives.counting import Cell, counting
 from benchmarks.derivatives.page import DTYPES, PAGE, rows
 from conformance.generate.guide import swarm
+from conformance.generate.guide.vocabulary import Recipes
 from conformance.generate.state.choices import Prng
 from conformance.generate.state.features import ALL, DERIVATIVES
 
@@ -68,3 +69,10 @@ def features(number: int) -> int:
     choices = Prng(1, number)
     next(choices.words)  # the density comes first
     return swarm.draw_features(choices, sum(ALL))
+
+
+def test_numbers_come_first_in_calls_that_need_no_keyword():
+    """So the operands are drawn from the domain of the very overload that the call reaches."""
+    drawn = Recipes(lambda name: True).number_first
+    assert {each.op.domain["y"] for each in drawn if each.spelled == "torch.div"} == {"power_of_two"}
+    assert len({each.spelled for each in drawn}) == len(drawn)

@@ -20,7 +20,6 @@ from conformance.execution.run import Runner, run
 from conformance.execution.trace import DONE
 from conformance.generate.guide import swarm
 from conformance.generate.guide.guide import Drawn, draw, range_of
-from conformance.generate.guide.vocabulary import Recipes
 from conformance.generate.state.choices import Choices, Prng, weighted
 from conformance.generate.state.features import (
     ALL,
@@ -335,13 +334,6 @@ def test_every_core_group_is_drawn():
     later = {entry.draw for entry in swarm.STEPS if entry.feature & LATER}
     later |= {autograd_grad.by_gradient_edge, grad_attribute.assign_grad_dtype, layer_functions.norm}
     assert later == every - set(core_kinds)
-
-
-def test_numbers_come_first_in_calls_that_need_no_keyword():
-    """So the operands are drawn from the domain of the very overload that the call reaches."""
-    drawn = Recipes(lambda name: True).number_first
-    assert {each.op.domain["y"] for each in drawn if each.spelled == "torch.div"} == {"power_of_two"}
-    assert len({each.spelled for each in drawn}) == len(drawn)
 
 
 def test_what_is_scheduled_by_name_is_registered():

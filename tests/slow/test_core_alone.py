@@ -44,6 +44,7 @@ NEEDS_MORE = {
     "gradcheck/gradients_have_the_dtype_of_their_inputs": "it assigns a grad_dtype",
     "inference/kernels_that_take_a_view_ask_for_the_version": "its kernels look at inference tensors",
     "inference_alone/a_product_of_inference_tensors_counts_nothing": "its kernel counts as a write",
+    "linalg_refusals/transforms_of_hermitian_signals_over_several_dimensions": "conjugates are shown apart",
     "nodes_told/nothing_may_be_saved_beside_a_result": "a map gives tensors that stand for many",
     "op_conjugates/a_conjugate_of_a_part_of_a_conjugate_follows_a_write": "conjugates are shown apart",
     "op_conjugates/a_conjugate_of_a_conjugate_shows_the_memory": "conjugates are shown apart",

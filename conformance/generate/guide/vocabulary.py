@@ -71,7 +71,9 @@ class Recipes:
         self.number_first = tuple(
             NumberFirst(f"torch.{op.name}", op)
             for op in dict.fromkeys(op for overloads in ops.ALL.values() for op in overloads)
-            if op.operands and op.operands[0].kind.name == "wrapped" and supports(f"torch.{op.name}")
+            if op.operands
+            and op.operands[0].kind.name == "wrapped"
+            and supports(f"torch.{op.name}")
             and op.fits((float, Ref), {}, Ref)  # others of the name need keywords
         )
 
