@@ -1,4 +1,4 @@
-"""Refusals of torch.nn: sizes that do not fit, settings out of range, modules used too early."""
+"""Refusals of activations, norms, attention and losses: sizes that do not fit, settings out of range."""
 
 import torch
 
