@@ -15,6 +15,11 @@ _WRITES = ("copy", "zero", *(name for name in _OPS if name != "norm"))
 def _each(name: str) -> Callable[..., Any]:
     def each(tensors: Sequence[Any], *given: Any, **named: Any) -> Any:
         """Call the op with each tensor, and with the part of each list of operands that stands beside it."""
+        for x in given:
+            if isinstance(x, (list, tuple)) and len(x) != len(tensors):
+                raise RuntimeError(
+                    f"Tensor lists must have the same number of tensors, got {len(tensors)} and {len(x)}"
+                )
         rows = [[x[at] if isinstance(x, (list, tuple)) else x for x in given] for at in range(len(tensors))]
         made = tuple(getattr(x, name)(*row, **named) for x, row in zip(tensors, rows, strict=True))
         return list(tensors) if name.endswith("_") else made
