@@ -210,13 +210,13 @@ def instance_norm(
     return out.view(tuple(input.shape))
 
 
-@keeping_format
 def _need_several(sizes: Sequence[int]) -> None:
     """Refuse one value for each channel, which is no spread."""
     if math.prod((*sizes[:1], *sizes[2:])) == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {sizes}")
 
 
+@keeping_format
 def group_norm(
     input: Tensor,
     num_groups: int,
