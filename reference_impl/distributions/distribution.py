@@ -29,7 +29,7 @@ def _holds(checked: Tensor) -> bool:
     return bool(array_of(checked).all())
 
 
-_METHODS = {"cdf", "icdf", "mode", "expand", "enumerate_support", "support", "sample_n"}
+_METHODS = {"cdf", "icdf", "mode", "enumerate_support", "support", "sample_n"}
 """Names that all distributions of PyTorch have, and some of these do not."""
 
 
@@ -58,6 +58,10 @@ class Distribution:
         if name in _METHODS:
             raise NotModelled(f"torch.distributions.{type(self).__name__}.{name}")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def expand(self, *batch_shape: Any) -> Any:
+        """The distribution with more batch dimensions, which is not modelled for each."""
+        raise NotModelled(f"torch.distributions.{type(self).__name__}.expand")
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:

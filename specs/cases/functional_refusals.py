@@ -2,11 +2,11 @@
 
 import torch
 
-from specs.cases._measures import error_kinds
+from specs.cases._measures import derivatives, error_kinds
 
 
 def transforms_say_what_they_can_take():
-    """Places, outputs and dimensions fit the function. Rule: functional/transforms-leave-no-history."""
+    """Places, outputs and dimensions fit the function. Rule: op/derivatives-beyond-programs."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x.detach()
     n = torch.tensor([1, 2])
@@ -81,10 +81,12 @@ def transforms_say_what_they_can_take():
         == "VVoooooVoooVoooT-VoVooo"
     )
     assert f.grad(lambda t: (t * t).sum())(x).requires_grad
+    w = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    assert derivatives(w.softmax(0), w) == [[-0.19661, 0.19661], [0.07145, -0.07145], [-0.15463, 0.15463]]
 
 
 def maps_need_a_dimension_that_all_have():
-    """As many as there are arguments, each within its bounds. Rule: functional/vmap-has-no-rule."""
+    """As many as there are arguments, each within its bounds. Rule: op/derivatives-beyond-programs."""
     x = torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     v = x[:, 0]
     m = torch.vmap
@@ -140,10 +142,12 @@ def maps_need_a_dimension_that_all_have():
         == "VVVVVVVVV-VVV-VVIIVVV-VVVV-oo-ooooooo--ooooo"
     )
     assert m(lambda t: t * 2)(x).tolist() == [[2.0, 4.0], [6.0, 8.0], [10.0, 12.0]]
+    w = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    assert derivatives(w.softmax(0), w) == [[-0.19661, 0.19661], [0.07145, -0.07145], [-0.15463, 0.15463]]
 
 
 def derivatives_of_functions_need_tensors():
-    """Inputs, outputs and vectors of the sizes that go together. Rule: functional/vector-needed."""
+    """Inputs, outputs and vectors of the sizes that go together. Rule: op/derivatives-beyond-programs."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x.detach()
     a = torch.autograd.functional
@@ -229,3 +233,5 @@ def derivatives_of_functions_need_tensors():
         == "oooo-o-Too-oV-o-oo-ooo-ooV-o-oNoT"
     )
     assert a.vjp(lambda t: (t * t).sum(), x)[1].tolist() == [2.0, 4.0]
+    w = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    assert derivatives(w.softmax(0), w) == [[-0.19661, 0.19661], [0.07145, -0.07145], [-0.15463, 0.15463]]

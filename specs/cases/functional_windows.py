@@ -5,10 +5,8 @@ import torch
 from specs.cases._measures import derivatives, error_kinds
 
 
-class _Tenfold(torch.autograd.Function):
-    """Its rule notes what it is given."""
-
-    seen = []
+class _Ruleless(torch.autograd.Function):
+    """Nothing says how it is mapped."""
 
     @staticmethod
     def forward(x):
@@ -21,6 +19,12 @@ class _Tenfold(torch.autograd.Function):
     @staticmethod
     def backward(ctx, g):
         return g * 10
+
+
+class _Tenfold(_Ruleless):
+    """Its rule notes what it is given."""
+
+    seen = []
 
     @staticmethod
     def vmap(info, in_dims, x):
@@ -84,6 +88,7 @@ def windows_of_an_element_end_where_it_does():
 def rules_are_called_for_each_call():
     """Each once for all elements, in their order. Rules: functional/vmap-needs-a-rule."""
     x = torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    assert error_kinds([lambda: torch.vmap(_Ruleless.apply)(x)]) == "o"
     _Tenfold.seen.clear()
     assert torch.vmap(lambda t: _Tenfold.apply(_Tenfold.apply(t)))(x).tolist() == [
         [100.0, 200.0],
