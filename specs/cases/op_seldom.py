@@ -195,3 +195,25 @@ def extremes_and_pairs_with_tangents():
         )
         == "oooo-"
     )
+
+
+def zeros_keep_their_signs_where_they_are_equal():
+    """The first of two equals is taken. Rule: op/derivatives-beyond-programs."""
+    x = torch.tensor([0.0, -0.0], dtype=torch.float64, requires_grad=True)
+    y = torch.tensor([-0.0, 0.0], dtype=torch.float64)
+    made = [x.maximum(y), x.minimum(y), x.clamp(-0.0, 0.0), x.clamp_min(0.0), x.clamp_max(-0.0), x.relu()]
+    made += [x.clamp(y, y), x.clamp_min(y), x.clamp_max(y), torch.max(x, y), torch.min(y, x)]
+    assert [each.reciprocal().gt(0).tolist() for each in made] == [
+        [True, False],
+        [True, False],
+        [True, False],
+        [True, False],
+        [True, False],
+        [True, False],
+        [True, False],
+        [True, False],
+        [True, False],
+        [True, False],
+        [False, True],
+    ]
+    assert derivatives(x.add(1.0).softmax(0), x) == [[-0.25, 0.25], [0.0, 0.0], [-0.25, 0.25]]

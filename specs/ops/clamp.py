@@ -14,6 +14,7 @@ from specs.active_rules import by
 from specs.errors import need_kernel, refuse
 from specs.kind import Bool, Scalar, Tensor
 from specs.op import Op, op
+from specs.ops.helpers import larger, smaller
 
 
 # -- one bound -------------------------------------------------------------------------------------
@@ -35,13 +36,13 @@ _ONE_BOUND: dict[str, Any] = {"internal": True, "inplace": True, "dtypes": "keep
 @op(node="ClampMinBackward0", **_ONE_BOUND)
 def clamp_min(x: Tensor, min: Scalar) -> Any:
     """``x``, or ``min`` where that is larger."""
-    return np.maximum(*_promoted("clamp_min", x, min))
+    return larger(*_promoted("clamp_min", x, min))
 
 
 @op(node="ClampMaxBackward0", **_ONE_BOUND)
 def clamp_max(x: Tensor, max: Scalar) -> Any:
     """``x``, or ``max`` where that is smaller."""
-    return np.minimum(*_promoted("clamp_max", x, max))
+    return smaller(*_promoted("clamp_max", x, max))
 
 
 def _keep_dtype(bounded: Op) -> None:
@@ -82,7 +83,7 @@ clamp_max.wrt(x=lambda g, x, max: g.where(_inside(lambda: x.lt(max), lambda: x.l
 )
 def clamp_min_tensor(x: Tensor, min: Tensor) -> Any:
     """``x``, or ``min`` where that is larger."""
-    return np.maximum(x, min)
+    return larger(x, min)
 
 
 @op(
@@ -96,7 +97,7 @@ def clamp_min_tensor(x: Tensor, min: Tensor) -> Any:
 )
 def clamp_max_tensor(x: Tensor, max: Tensor) -> Any:
     """``x``, or ``max`` where that is smaller."""
-    return np.minimum(x, max)
+    return smaller(x, max)
 
 
 def _shared(g: Any, old: Any, nothing: Any, half: Any) -> Any:
@@ -125,8 +126,8 @@ def _clamp_between(x: Tensor, min: Tensor, max: Tensor, *, lower: Bool, upper: B
     """``x`` held between two tensors; the stand-in for a missing bound is ignored."""
     need_kernel("clamp", x, "c")
     need_kernel("clamp_tensor", x, "b" if lower and upper else "")
-    held = np.maximum(x, min) if lower else x
-    return np.minimum(held, max) if upper else held
+    held = larger(x, min) if lower else x
+    return smaller(held, max) if upper else held
 
 
 def _both(one: Any, other: Any) -> Any:

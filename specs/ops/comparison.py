@@ -10,6 +10,7 @@ from specs.active_rules import by
 from specs.errors import need_kernel, refuse
 from specs.kind import Mask, Number, OptNumber, Tensor
 from specs.op import composite, op
+from specs.ops.helpers import larger, smaller
 
 
 def _ordered(name, compare, x, y):
@@ -161,7 +162,7 @@ def _half(g, x, y):
 def maximum(x: Tensor, y: Tensor):
     """The larger of each pair; a tie's gradient is shared."""
     need_order("maximum", x)
-    return np.maximum(x, y)
+    return larger(x, y)
 
 
 maximum.wrt(
@@ -174,7 +175,7 @@ maximum.wrt(
 def minimum(x: Tensor, y: Tensor):
     """The smaller of each pair; a tie's gradient is shared."""
     need_order("minimum", x)
-    return np.minimum(x, y)
+    return smaller(x, y)
 
 
 minimum.wrt(
@@ -195,8 +196,8 @@ def _bounded(x, min, max):
     if x.dtype.kind == "u":  # a negative bound wraps around
         min, max = (b if b is None else np.asarray(b).astype(x.dtype) for b in (min, max))
     if min is not None:
-        x = np.maximum(x, min)
-    return x if max is None else np.minimum(x, max)
+        x = larger(x, min)
+    return x if max is None else smaller(x, max)
 
 
 @op(

@@ -156,3 +156,26 @@ def need_targets(x: np.ndarray, index: np.ndarray, y: np.ndarray, axis: int) -> 
     wrong = (lined < 0) | (lined >= line.shape[axis])
     if wrong.any():
         refuse("op/gather-range", index=lined[wrong][0], dim=axis, size=line.shape[axis])
+
+
+def larger(x: Any, y: Any) -> Any:
+    """The larger of each pair, the first of equals: zeros may differ in their sign."""
+    return _first_of_equals(x, y, np.maximum(x, y))
+
+
+def smaller(x: Any, y: Any) -> Any:
+    """The smaller of each pair, the first of equals."""
+    return _first_of_equals(x, y, np.minimum(x, y))
+
+
+def _first_of_equals(x: Any, y: Any, found: Any) -> Any:
+    """Have the first where two are equal; numpy has either.
+
+    NB: so has PyTorch of as many elements as its processor takes at once, where neither operand is a number.
+    """
+    equal = np.equal(x, y)
+    if found.dtype.kind in "iub" or not equal.any():
+        return found
+    found = np.asarray(found)
+    np.copyto(found, x, where=equal, casting="unsafe")
+    return found

@@ -17,6 +17,15 @@ from specs.callbacks import MODULES
 from specs.fact import DENSITIES
 
 PROGRAMS = {
+    "zeros keep their signs where they are equal": """
+a = torch.tensor(-4.0, requires_grad=True)
+b = a.mul(0.0)
+h = torch.tensor(1)
+h.fill_(b)
+k = h.maximum(b)
+p = k.sqrt()
+q, r = torch.autograd.grad(p, [k, p])
+""",
     "nextafter has a gradient": """
 a = torch.tensor([1.0, 2.0], requires_grad=True)
 b = torch.tensor([1.0, 3.0], requires_grad=True)
