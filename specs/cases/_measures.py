@@ -58,10 +58,7 @@ def stepped(optimizer, x, *grads):
 
 
 def error_kinds(calls):
-    """Return a letter for each call: that of its kind of error, "o" for other kinds, "-" without an error.
-
-    A function that is not there is no refusal.
-    """
+    """Return a letter for each call: that of its kind of error, "o" for other kinds, "-" without an error."""
     kinds = (IndexError, KeyError, TypeError, ValueError, NotImplementedError, AttributeError)
     found = ""
     for call in calls:
@@ -69,8 +66,23 @@ def error_kinds(calls):
             call()
             found += "-"
         except Exception as error:
-            place = getattr(error, "obj", None)
-            if place is torch or isinstance(place, types.ModuleType):
-                raise
             found += next((kind.__name__[0] for kind in kinds if isinstance(error, kind)), "o")
     return found
+
+
+def refusal_kinds(calls):
+    """Return the letters of `error_kinds`. A function that is not there is no refusal."""
+
+    def looked_up(call):
+        try:
+            return call()
+        except AttributeError as error:
+            if error.obj is torch or isinstance(error.obj, types.ModuleType):
+                missing.append(error)
+            raise
+
+    missing = []
+    kinds = error_kinds([lambda call=call: looked_up(call) for call in calls])
+    if missing:
+        raise missing[0]
+    return kinds

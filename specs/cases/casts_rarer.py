@@ -108,9 +108,10 @@ def types_under_older_names():
                 lambda: torch.Tensor(2, "a"),
                 lambda: x.type("torch.NoTensor"),
                 lambda: torch.set_default_tensor_type(torch.LongTensor),
+                lambda: torch.set_default_tensor_type("torch.NoTensor"),
             ]
         )
-        == "TTTTVT"
+        == "TTTTVTA"
     )
     torch.set_default_tensor_type(torch.DoubleTensor)
     made = torch.zeros(1).dtype is torch.float64

@@ -2,7 +2,7 @@
 
 import torch
 
-from specs.cases._measures import derivatives, error_kinds
+from specs.cases._measures import derivatives, refusal_kinds
 
 
 def divergences_of_rarer_distributions():
@@ -110,7 +110,7 @@ def binomials_differ_by_their_totals_too():
     assert d.Binomial(2, q).enumerate_support().tolist() == [[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]
     assert d.Binomial(2, q).enumerate_support(False).tolist() == [[0.0], [1.0], [2.0]]
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: d.kl_divergence(d.Binomial(2, p), d.Binomial(3, q)),
                 lambda: d.Binomial(torch.tensor([2, 3]), q).entropy(),

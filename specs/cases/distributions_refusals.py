@@ -2,7 +2,7 @@
 
 import torch
 
-from specs.cases._measures import derivatives, error_kinds
+from specs.cases._measures import derivatives, refusal_kinds
 
 
 def parameters_are_given_once_and_within_bounds():
@@ -12,7 +12,7 @@ def parameters_are_given_once_and_within_bounds():
     s = torch.tensor(0.5)
     one = torch.ones(1)
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: d.Bernoulli(),
                 lambda: d.Bernoulli(p, p),
@@ -70,7 +70,7 @@ def parameters_are_given_once_and_within_bounds():
         == "VVVVVVVVVVVNVVVVVVVV-VVVVVVVoVVVVVVVVVVVVVVVVVVVV--"
     )
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: d.MultivariateNormal(s, torch.eye(1)),
                 lambda: d.MultivariateNormal(one),
@@ -118,7 +118,7 @@ def values_lie_within_the_support():
     p = torch.tensor([0.25, 0.75], dtype=torch.float64, requires_grad=True)
     n = d.Normal(torch.zeros(2), torch.ones(2))
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: n.log_prob(1.0),
                 lambda: n.log_prob(torch.ones(3)),
@@ -155,7 +155,7 @@ def values_lie_within_the_support():
         == "VV-V-VNVVNVVNVVVV-V-VVVVNNVVNN"
     )
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: d.kl_divergence(d.Independent(n, 1), d.Independent(d.Normal(p, p), 0)),
                 lambda: d.kl_divergence(d.Binomial(2, p), d.Binomial(3, p)),

@@ -2,7 +2,7 @@
 
 import torch
 
-from specs.cases._measures import derivatives, error_kinds
+from specs.cases._measures import derivatives, refusal_kinds
 
 
 def transforms_say_what_they_can_take():
@@ -12,7 +12,7 @@ def transforms_say_what_they_can_take():
     n = torch.tensor([1, 2])
     f = torch.func
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: f.grad(lambda t: t)(y),
                 lambda: f.grad(lambda t: 1.0)(y),
@@ -51,7 +51,7 @@ def transforms_say_what_they_can_take():
         == "oooVooooooooo-ooooTooVooooooo-Vo"
     )
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: f.jacrev(lambda t: t, chunk_size=0)(y),
                 lambda: f.jacrev(lambda t: t, chunk_size=-1)(y),
@@ -91,7 +91,7 @@ def maps_need_a_dimension_that_all_have():
     v = x[:, 0]
     m = torch.vmap
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: m(lambda t: t)(1.0),
                 lambda: m(lambda: 1.0)(),
@@ -152,7 +152,7 @@ def derivatives_of_functions_need_tensors():
     y = x.detach()
     a = torch.autograd.functional
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: a.vjp(lambda t: t, x),
                 lambda: a.vjp(lambda t: t.sum(), x),
@@ -193,7 +193,7 @@ def derivatives_of_functions_need_tensors():
     g = torch.autograd
     u = x * 2
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: g.grad(u, x),
                 lambda: g.grad([], x),

@@ -2,7 +2,7 @@
 
 import torch
 
-from specs.cases._measures import derivatives, error_kinds
+from specs.cases._measures import derivatives, refusal_kinds
 
 
 class _Ruleless(torch.autograd.Function):
@@ -62,7 +62,7 @@ def windows_of_an_element_end_where_it_does():
     assert m(lambda t: t.as_strided((2,), (1,), 1))(x).tolist() == [[1.0, 2.0], [5.0, 6.0], [9.0, 10.0]]
     assert m(lambda t: t.as_strided((0,), (9,)))(x).shape == (3, 0)
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: m(lambda t: t.as_strided((5,), (1,)))(x),
                 lambda: m(lambda t: t.as_strided((3,), (2,)))(x),
@@ -90,7 +90,7 @@ def windows_of_an_element_end_where_it_does():
 def rules_are_called_for_each_call():
     """Each once for all elements, in their order. Rules: functional/vmap-needs-a-rule."""
     x = torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
-    assert error_kinds([lambda: torch.vmap(_Ruleless.apply)(x)]) == "o"
+    assert refusal_kinds([lambda: torch.vmap(_Ruleless.apply)(x)]) == "o"
     _Tenfold.seen.clear()
     assert torch.vmap(lambda t: _Tenfold.apply(_Tenfold.apply(t)))(x).tolist() == [
         [100.0, 200.0],

@@ -2,7 +2,7 @@
 
 import torch
 
-from specs.cases._measures import derivatives, error_kinds
+from specs.cases._measures import derivatives, refusal_kinds
 
 
 def transforms_of_hermitian_signals_over_several_dimensions():
@@ -39,7 +39,7 @@ def transforms_of_hermitian_signals_over_several_dimensions():
         True,
     )
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: torch.fft.hfft2(x[0]),
                 lambda: torch.fft.hfftn(x, dim=()),
@@ -70,7 +70,7 @@ def factors_need_matrices_that_fit():
     s = torch.zeros(2, 2, dtype=torch.float64)
     both, pivots = torch.linalg.lu_factor(a.detach())
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: torch.linalg.inv(w),
                 lambda: torch.linalg.inv(v),
@@ -103,7 +103,7 @@ def factors_need_matrices_that_fit():
         == "oooo-oo-oo-ooooooo-ooooooo"
     )
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: torch.linalg.lstsq(v, v),
                 lambda: torch.linalg.lstsq(a, torch.tensor(1.0, dtype=torch.float64)),
@@ -138,7 +138,7 @@ def factors_need_matrices_that_fit():
         == "oooooo-ooooooooo-ooooooo"
     )
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: torch.linalg.pinv(a, rtol=torch.tensor(1j)),
                 lambda: torch.linalg.pinv(a, atol=torch.tensor(1j)),
@@ -186,7 +186,7 @@ def products_of_matrices_need_sizes_that_meet():
     w = torch.ones(2, 3)
     b = torch.ones(2, 2, 2)
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: a.mm(v),
                 lambda: w.mm(a),

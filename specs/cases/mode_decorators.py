@@ -4,7 +4,7 @@ import warnings
 
 import torch
 
-from specs.cases._measures import derivatives, error_kinds
+from specs.cases._measures import derivatives, refusal_kinds
 
 
 class _Kept:
@@ -59,7 +59,7 @@ def attributes_of_autograd_are_not_deleted():
     x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
     assert derivatives(x.softmax(0), x) == [[-0.19661, 0.19661], [0.07145, -0.07145], [-0.15463, 0.15463]]
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: delattr(x, "requires_grad"),
                 lambda: delattr(x, "data"),

@@ -2,7 +2,7 @@
 
 import torch
 
-from specs.cases._measures import derivatives, error_kinds, filled
+from specs.cases._measures import derivatives, filled, refusal_kinds
 
 
 class _Bare(torch.nn.Module):
@@ -26,7 +26,7 @@ def modules_refuse_names_and_members_of_other_kinds():
     m = filled(nn.Linear(2, 1))
     x = torch.ones(1, 2, requires_grad=True)
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: _Bare(nn.Parameter(torch.ones(1))),
                 lambda: _Bare(nn.Linear(1, 1)),
@@ -77,7 +77,7 @@ def modules_refuse_names_and_members_of_other_kinds():
         == "AA-KKTK-TTKKTKTKKTKTTTAAAAAAAAVATTTTNTToTVA-"
     )
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: nn.Sequential(1),
                 lambda: nn.Sequential(m)[2],
@@ -152,7 +152,7 @@ def states_and_data_have_to_fit():
     x = torch.ones(1, 2, requires_grad=True)
     two = data.TensorDataset(torch.ones(2, 1), torch.zeros(2))
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: m.load_state_dict(1),
                 lambda: m.load_state_dict({}),
@@ -200,7 +200,7 @@ def states_and_data_have_to_fit():
         == "Too-oooAoooVoVooV---oVAToVVVVVVVooooooooV"
     )
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: data.TensorDataset(torch.ones(2), torch.ones(3)),
                 lambda: data.StackDataset(),

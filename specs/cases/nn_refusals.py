@@ -2,7 +2,7 @@
 
 import torch
 
-from specs.cases._measures import derivatives, error_kinds
+from specs.cases._measures import derivatives, refusal_kinds
 
 
 def activations_refuse_what_they_cannot_bend():
@@ -10,7 +10,7 @@ def activations_refuse_what_they_cannot_bend():
     x = torch.tensor([[-1.0, 0.5, 2.0], [0.25, -3.0, 1.0]], dtype=torch.float64, requires_grad=True)
     s = torch.tensor(2.0)
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: torch.nn.functional.glu(x, 1),
                 lambda: torch.nn.functional.glu(s),
@@ -81,7 +81,7 @@ def norms_and_attention_refuse_sizes_that_do_not_fit():
     x = torch.tensor([[-1.0, 0.5, 2.0], [0.25, -3.0, 1.0]], dtype=torch.float64, requires_grad=True)
     three = torch.ones(2, 3, 4)
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: torch.nn.functional.layer_norm(x, (2,)),
                 lambda: torch.nn.functional.layer_norm(x, ()),
@@ -116,7 +116,7 @@ def norms_and_attention_refuse_sizes_that_do_not_fit():
         == "oooooooooVoooVVoVVoVVVVVoV"
     )
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: torch.nn.functional.scaled_dot_product_attention(x, x, torch.ones(2, 3)),
                 lambda: torch.nn.functional.scaled_dot_product_attention(x[0], x[0], x[0]),
@@ -185,7 +185,7 @@ def losses_refuse_targets_that_do_not_fit():
     y = torch.tensor([0, 2])
     w = torch.ones(2, dtype=torch.float64)
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: torch.nn.functional.nll_loss(x, torch.tensor([0, 3])),
                 lambda: torch.nn.functional.nll_loss(x, torch.tensor([0])),
@@ -223,7 +223,7 @@ def losses_refuse_targets_that_do_not_fit():
         == "IVooVoVIoooVVooooVoVoVVVV"
     )
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: torch.nn.functional.multi_margin_loss(x, torch.tensor([0, 3])),
                 lambda: torch.nn.functional.multi_margin_loss(x, y, p=3),

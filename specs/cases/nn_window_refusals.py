@@ -2,7 +2,7 @@
 
 import torch
 
-from specs.cases._measures import derivatives, error_kinds, wave
+from specs.cases._measures import derivatives, refusal_kinds, wave
 
 
 def convolutions_and_pools_need_windows_that_fit():
@@ -12,7 +12,7 @@ def convolutions_and_pools_need_windows_that_fit():
     i = wave(1, 2, 4, 4)
     w = wave(2, 2, 3)
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: f.conv1d(x, wave(2, 1, 3)),
                 lambda: f.conv1d(x, w, groups=2),
@@ -50,7 +50,7 @@ def convolutions_and_pools_need_windows_that_fit():
         == "oooooooooooooooooooooooVVVVVVVV"
     )
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: f.max_pool1d(x, 5),
                 lambda: f.max_pool1d(x, 0),
@@ -117,7 +117,7 @@ def images_and_folds_need_sizes_that_fit():
     i = wave(1, 4, 2, 2)
     g = torch.zeros(1, 2, 2, 2, dtype=torch.float64)
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: f.pixel_shuffle(i, 3),
                 lambda: f.pixel_shuffle(i, 0),
@@ -191,7 +191,7 @@ def spectra_need_windows_that_fit():
     s = torch.stft(x.detach(), 4, return_complex=True)
     one = torch.ones(4, dtype=torch.float64)
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: torch.stft(x, 4, win_length=5, return_complex=True),
                 lambda: torch.stft(x, 4, win_length=0, return_complex=True),

@@ -2,7 +2,7 @@
 
 import torch
 
-from specs.cases._measures import derivatives, error_kinds
+from specs.cases._measures import derivatives, refusal_kinds
 
 
 def counts_and_bins_need_what_they_count():
@@ -11,7 +11,7 @@ def counts_and_bins_need_what_they_count():
     n = torch.tensor([1, 0, 2])
     edges = torch.tensor([0.0, 1.0, 2.0])
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: torch.bincount(n, minlength=-1),
                 lambda: torch.bincount(n - 1),
@@ -24,7 +24,7 @@ def counts_and_bins_need_what_they_count():
         == "oooo--"
     )
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: torch.searchsorted(edges, x.detach().float(), side="middle"),
                 lambda: torch.searchsorted(edges, x.detach().float(), right=True, side="left"),
@@ -41,7 +41,7 @@ def counts_and_bins_need_what_they_count():
         == "oo--oo-oo-"
     )
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: torch.histc(edges, 0),
                 lambda: torch.histc(edges, 3, 2.0, 1.0),
@@ -63,7 +63,7 @@ def moved_and_joined_dimensions_are_each_named_once():
     x = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], dtype=torch.float64, requires_grad=True)
     s = torch.tensor(2.0, requires_grad=True)
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: x.movedim((0, 0), (0, 1)),
                 lambda: x.movedim((0, 1), (1, 1)),
@@ -83,7 +83,7 @@ def moved_and_joined_dimensions_are_each_named_once():
         == "ooo-Io-oooIII"
     )
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: torch.meshgrid(indexing="ij"),
                 lambda: torch.meshgrid(x[0], x[0].float(), indexing="ij"),
@@ -122,7 +122,7 @@ def differences_and_repetitions_need_sizes_that_fit():
     m = torch.ones(2, 3, dtype=torch.float64)
     s = torch.tensor(2.0)
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: x.diff(prepend=m),
                 lambda: m.diff(prepend=torch.ones(3, 1, dtype=torch.float64)),
@@ -145,7 +145,7 @@ def differences_and_repetitions_need_sizes_that_fit():
         == "oo-oo-ooo-oo-oo-"
     )
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: x.repeat_interleave(torch.tensor([1, 2])),
                 lambda: x.repeat_interleave(torch.tensor([1, 0, 2])),
@@ -164,7 +164,7 @@ def differences_and_repetitions_need_sizes_that_fit():
         == "o-ooNo-oooo-"
     )
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: torch.linalg.cross(m.mT, m.mT),
                 lambda: torch.cov(torch.ones(2, 2, 2)),
@@ -190,7 +190,7 @@ def orders_and_quantiles_need_shares_and_dimensions():
     c = torch.tensor([1j, 2.0])
     none = torch.ones(2, 0)
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: x.quantile(1.5),
                 lambda: x.quantile(torch.tensor([0.5, -0.1], dtype=torch.float64)),
@@ -219,7 +219,7 @@ def orders_and_quantiles_need_shares_and_dimensions():
         == "ooooooooNNooooI--IIIII"
     )
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: torch.cdist(x, x),
                 lambda: torch.cdist(x.reshape(1, 3), x.reshape(3, 1)),
@@ -253,7 +253,7 @@ def comparisons_within_bounds_refuse_negative_ones():
     """A tolerance is no less than zero. Rule: op/derivatives-beyond-programs."""
     x = torch.tensor([3.0, 1.0], dtype=torch.float64, requires_grad=True)
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: x.isclose(x, rtol=-1.0),
                 lambda: x.isclose(x, atol=-1.0),
@@ -285,7 +285,7 @@ def draws_need_probabilities():
     x = torch.tensor([0.5, 0.0, 0.5], dtype=torch.float64, requires_grad=True)
     p = x.detach()
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: torch.multinomial(torch.tensor([1, 2]), 1),
                 lambda: torch.multinomial(p, 0),

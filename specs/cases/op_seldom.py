@@ -2,7 +2,7 @@
 
 import torch
 
-from specs.cases._measures import derivatives, error_kinds
+from specs.cases._measures import derivatives, refusal_kinds
 
 
 def lists_of_tensors_are_computed_one_by_one():
@@ -46,7 +46,7 @@ def lists_of_tensors_are_computed_one_by_one():
     assert [each.tolist() for each in z] == [[-0.0, -0.0], [-1.0]]
     torch._foreach_zero_(z)
     assert [(each.sum().item(), each._version) for each in z] == [(0.0, 6), (0.0, 6)]
-    assert error_kinds([lambda: torch._foreach_zero_([x]), lambda: torch._foreach_add([x], [y, y])]) == "oo"
+    assert refusal_kinds([lambda: torch._foreach_zero_([x]), lambda: torch._foreach_add([x], [y, y])]) == "oo"
 
 
 def copies_of_views_have_memory_of_their_own():
@@ -128,7 +128,7 @@ def differences_at_places_of_second_order():
         ],
     ]
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: torch.gradient(x, spacing="1"),
                 lambda: torch.gradient(x, edge_order=3),
@@ -171,7 +171,7 @@ def extremes_and_pairs_with_tangents():
         [64.0],
     ]
     assert (
-        error_kinds([lambda: torch.aminmax(torch.ones(0)), lambda: torch.aminmax(torch.ones(2, 0), dim=1)])
+        refusal_kinds([lambda: torch.aminmax(torch.ones(0)), lambda: torch.aminmax(torch.ones(2, 0), dim=1)])
         == "oI"
     )
     assert derivatives(torch.addr(x, x[:, 0], x[0]), x) == [
@@ -184,7 +184,7 @@ def extremes_and_pairs_with_tangents():
     assert y.tolist() == [[9.0, 2.0, 7.0], [7.0, 8.0, 14.0]]
     assert y.float_power_(2).tolist() == [[81.0, 4.0, 49.0], [49.0, 64.0, 196.0]]
     assert (
-        error_kinds(
+        refusal_kinds(
             [
                 lambda: x.detach().float().float_power_(2),
                 lambda: y.float_power_(1j),
