@@ -51,7 +51,7 @@ def matrix_norm(
     """The norm of matrices: "fro", "nuc", or 1, -1, 2, -2, inf, -inf."""
     A = cast_for("linalg.matrix_norm", A, dtype)
     need_matrix("linalg.matrix_norm", array_of(A), half=ord not in ("nuc", 2, -2))
-    rows, columns = _two(dim, A.ndim)
+    rows, columns = _matrix_dims(dim, A.ndim)
     if ord == "fro":
         return vector_norm(A, 2, dim, keepdim)
     if ord not in ("nuc", 1, -1, 2, -2, math.inf, -math.inf):
@@ -75,7 +75,7 @@ def nuclear(x: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     return matrix_norm(x, "nuc", tuple(range(x.ndim)) if dim is None else dim, keepdim)
 
 
-def _two(dim: Any, ndim: int) -> tuple[int, int]:
+def _matrix_dims(dim: Any, ndim: int) -> tuple[int, int]:
     """The dimensions of matrices, counted from the front."""
     given = dim if isinstance(dim, (tuple, list)) else (dim,)
     if len(given) != 2:

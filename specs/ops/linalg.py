@@ -215,8 +215,8 @@ def _linalg_solve_triangular(
     x: Tensor, y: Tensor, *, upper: Bool, left: Bool = True, unitriangular: Bool = False
 ) -> Any:
     """The solution of systems whose matrix has a triangle of zeros; the other triangle is not read."""
-    need_sides("linalg.solve_triangular", x, y.shape, left)
     _need_system("linalg.solve_triangular", x, y, left, integers=True, kernel="triangular_solve")
+    need_sides("linalg.solve_triangular", x, y.shape, left)  # and it takes no vector
     matrix = np.triu(x) if upper else np.tril(x)
     if unitriangular:
         size = np.arange(x.shape[-1])
