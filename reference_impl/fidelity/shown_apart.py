@@ -39,7 +39,7 @@ def _call(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, An
 
 def spread(written: np.ndarray) -> None:
     """Show a write to ``written`` in each array that shows the same memory."""
-    pairs = STATE.shown_apart.values()
+    pairs = [*STATE.shown_apart.values()]  # the collector may drop some of them meanwhile
     waiting = [(source, made) for source, kept, _ in pairs if (made := kept()) is not None]
     changed = [written]
     while changed:
