@@ -31,20 +31,23 @@ def _despite(error: object = None, *_: object) -> bool:
 
 
 class _Mode:
-    """A grad mode for a block or a function; modes nest."""
+    """A grad mode for a block or a function; modes nest.
+
+    As in PyTorch, one object remembers one mode: that in which it was entered last.
+    """
+
+    prev: bool
 
     def __init__(self, enabled: bool) -> None:
         self._enabled = enabled
-        self._previous: list[bool] = []
 
     def __enter__(self) -> None:
-        self._previous.append(STATE.enabled)
+        self.prev = STATE.enabled
         STATE.enabled = self._enabled
 
     def __exit__(self, *exc: object) -> None:
-        previous = self._previous.pop()
-        if by("mode/restored-at-exit" if previous else "mode/off-again-at-exit") and _despite(*exc):
-            STATE.enabled = previous
+        if by("mode/restored-at-exit" if self.prev else "mode/off-again-at-exit") and _despite(*exc):
+            STATE.enabled = self.prev
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         if isinstance(function, type):
@@ -103,6 +106,7 @@ class no_grad(_Mode):
 
     def __init__(self, function: Callable[..., Any] | None = None) -> None:
         super().__init__(not by("mode/no-grad-records-nothing"))
+        self.prev = False
 
     def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
         return object.__new__(cls) if function is None else cls()(function)
@@ -128,18 +132,17 @@ class set_grad_enabled(_Mode):
         if not isinstance(mode, bool):
             refuse_by("mode/must-be-bool", type=type(mode).__name__)
         super().__init__(bool(mode))
-        self._outside = STATE.enabled
+        self.prev = STATE.enabled
         if not by("mode/set-grad-enabled"):
             self._enabled = STATE.enabled
         if by("mode/set-grad-enabled-acts-at-once"):
             STATE.enabled = self._enabled
 
     def __enter__(self) -> None:
-        self._previous.append(self._outside)
         STATE.enabled = self._enabled
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        STATE.enabled = self._outside
+        STATE.enabled = self.prev
         return super().__call__(function)
 
     def clone(self) -> set_grad_enabled:
@@ -154,15 +157,18 @@ class set_multithreading_enabled(_Mode):
         if not isinstance(mode, bool):
             refuse_by("mode/must-be-bool", type=type(mode).__name__, case="multithreading")
         super().__init__(bool(mode))
-        self._outside = STATE.multithreading
+        self.prev = STATE.multithreading
         STATE.multithreading = self._enabled
 
     def __enter__(self) -> None:
-        self._previous.append(self._outside)
-        STATE.multithreading = self._enabled
+        pass
 
     def __exit__(self, *exc: object) -> None:
-        STATE.multithreading = self._previous.pop()
+        STATE.multithreading = self.prev
+
+    @staticmethod
+    def _again(mode: Any) -> set_multithreading_enabled:
+        return set_multithreading_enabled(mode._enabled)
 
     def clone(self) -> set_multithreading_enabled:
         """Return another one, which sets the flag at once."""
@@ -183,20 +189,22 @@ class inference_mode(_Mode):
     def __init__(self, mode: Any = True) -> None:
         super().__init__(not mode if by("inference/sets-the-grad-mode") else STATE.enabled)
         self._inference = bool(mode)
-        self._before: list[bool] = []
 
     def __new__(cls, mode: Any = True) -> Any:
         return object.__new__(cls) if isinstance(mode, bool) else cls()(mode)
 
     def __enter__(self) -> None:
-        super().__enter__()
-        self._before.append(STATE.inference)
+        dropped = self.__dict__.get("_inference_mode_context")
+        self._inference_mode_context: Any = STATE.enabled, STATE.inference
+        STATE.enabled = self._enabled
         STATE.inference = self._inference if by("inference/blocks-nest") else True
+        if dropped:  # the object was not left yet: PyTorch leaves that block here
+            STATE.enabled, STATE.inference = dropped
 
     def __exit__(self, *exc: object) -> None:
-        previous, before = self._previous.pop(), self._before.pop()
-        if by("inference/ends-with-its-block") and _despite(*exc):
-            STATE.enabled, STATE.inference = previous, before
+        before, self._inference_mode_context = self._inference_mode_context, None
+        if before and by("inference/ends-with-its-block") and _despite(*exc):
+            STATE.enabled, STATE.inference = before
 
     def clone(self) -> inference_mode:
         """Return another such mode that has not been entered."""

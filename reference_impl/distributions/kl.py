@@ -16,7 +16,6 @@ from reference_impl.distributions.gammas import Beta, Dirichlet, Gamma
 from reference_impl.distributions.mapped import Pareto
 from reference_impl.distributions.multivariate import MultivariateNormal, log_diagonal, squared_distance
 from reference_impl.distributions.transformed import Gumbel, HalfNormal, LogNormal
-from reference_impl.namespace.factories import full_like
 
 
 def _normals(p: Normal, q: Normal) -> Tensor:
@@ -113,9 +112,7 @@ def _binomials(p: Binomial, q: Binomial) -> Tensor:
         )
     apart = p.probs * (p.logits - q.logits) + (-p.probs).log1p() - (-q.probs).log1p()
     found: Tensor = p.total_count * apart
-    beyond = p.total_count > q.total_count
-    found[beyond] = full_like(found[beyond], math.inf)
-    return found
+    return found.masked_fill(p.total_count > q.total_count, math.inf)
 
 
 def _half_normals(p: Any, q: Any) -> Tensor:

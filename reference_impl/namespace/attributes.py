@@ -180,14 +180,6 @@ def is_same_size(self: Tensor, other: Tensor) -> bool:
     return array_of(self).shape == array_of(other).shape
 
 
-def _set_hooks(self: Tensor, hooks: Any) -> None:
-    """Replace the hooks of the present history."""
-    node = self.grad_fn
-    set_hooks(self, hooks)
-    if node is not None and hooks is not None:
-        node.own_hooks().tensor_pre_hooks.append((self.output_nr, hooks))
-
-
 def _no_deleting(name: str, read: Any, write: Any = None) -> property:
     """A property that refuses to be deleted."""
 
@@ -235,7 +227,7 @@ def _constant(value: Any) -> property:
 
 PROPERTIES: dict[str, Any] = {
     "shape": property(shape),
-    "_backward_hooks": _no_deleting("_backward_hooks", hooks_of, _set_hooks),
+    "_backward_hooks": _no_deleting("_backward_hooks", hooks_of, set_hooks),
     "_grad_fn": _no_deleting("_grad_fn", lambda self: self.grad_fn),
     "device": property(place_of),
     "volatile": property(volatile),

@@ -127,6 +127,8 @@ def istft(
             "istft: expected the frequency dimension (3rd to the last) of the input tensor to match "
             f"{'n_fft / 2 + 1' if half else 'n_fft'} when onesided={half}, but got {x.shape[-2]}"
         )
+    if not 0 < hop <= size:
+        raise RuntimeError("istft: expected 0 < hop_length <= win_length")
     whole = _whole_window("istft", window, size, n_fft, x.detach().real)
     if whole is None:
         whole = ones(n_fft, dtype=x.dtype, device=place_of(x))

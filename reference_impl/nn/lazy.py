@@ -7,7 +7,7 @@ from typing import Any
 from reference_impl.base.modes import no_grad
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.factories import empty, tensor
-from reference_impl.nn import convolutions, normalization
+from reference_impl.nn import convolutions, normalization, parameter
 from reference_impl.nn.layers import Linear
 from reference_impl.nn.module import Module
 from reference_impl.nn.parameter import Parameter
@@ -95,6 +95,10 @@ def _buffer(**like: Any) -> Any:
 def is_lazy(x: Any) -> bool:
     """Tell whether a tensor has no elements yet."""
     return isinstance(x, _Uninitialized)
+
+
+for _found in (UninitializedBuffer, UninitializedParameter, is_lazy):
+    setattr(parameter, _found.__name__, _found)  # scripts look for them in `torch.nn.parameter`
 
 
 class LazyModuleMixin:

@@ -109,8 +109,9 @@ class GradScaler:
         grads = [x.grad for group in optimizer.param_groups for x in group["params"] if x.grad is not None]
         if any(g.dtype == float16 for g in grads):
             raise ValueError("Attempting to unscale FP16 gradients.")
-        self._infinite[id(optimizer)] = any(not np.isfinite(array_of(g)).all() for g in grads)
-        divide_silently(grads, self._scale)
+        if grads:
+            self._infinite[id(optimizer)] = any(not np.isfinite(array_of(g)).all() for g in grads)
+            divide_silently(grads, self._scale)
         self._stages[id(optimizer)] = UNSCALED
 
     def step(self, optimizer: Optimizer, *args: Any, **kwargs: Any) -> Any:
@@ -125,7 +126,7 @@ class GradScaler:
         self._need_scale("step")
         if stage is READY:
             self.unscale_(optimizer)
-        if not any(x.grad is not None for group in optimizer.param_groups for x in group["params"]):
+        if id(optimizer) not in self._infinite:
             raise AssertionError("No inf checks were recorded for this optimizer.")
         self._stages[id(optimizer)] = STEPPED
         if self._infinite[id(optimizer)] and by("optim/scaler-leaves-infinite-steps-out"):

@@ -206,6 +206,20 @@ def test_a_second_derivative_goes_through_the_first() -> None:
     assert ("c d e g", "a") == reached(text + "e = g.sum()\ne.backward()\n")
 
 
+def test_a_step_rounds_what_it_adds_to_its_parameter() -> None:
+    """A parameter that the step takes to zero may be off by what it was before."""
+    text = (
+        "a = torch.tensor([1.0, -1.0], requires_grad=True)\nb = torch.tensor(0.5, requires_grad=True)\n"
+        "c = torch.optim.Adam([b, a], lr=1.0, weight_decay=0.5)\nd = a.mul(a)\ne = d.sum()\nf = b.add(e)\n"
+        "f.backward()\nc.step()\n"
+    )
+    for density in ("each", "end"):
+        seen = trace(text, density)
+        bound = RoundingBounds(seen).of(len(seen) - 1, "a")
+        assert near([0.0, 0.0], [FLOAT32, -FLOAT32], bound)
+        assert not near([0.0], [64 * FLOAT32], bound)
+
+
 # -- all of it ---------------------------------------------------------------------------------------
 class Off(Reference):
     """The reference with every operation that rounds off by a five-hundredth."""

@@ -18,9 +18,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
-from itertools import chain, repeat
+from itertools import repeat
 from operator import attrgetter
-from statistics import pvariance
 from typing import Any, NamedTuple
 
 from conformance.comparison.tolerance.aliasing import EXACT, Rounded, Roundings, numbers_of
@@ -34,6 +33,7 @@ from conformance.comparison.tolerance.op_effects import (
     base,
     saves_by_hooks,
 )
+from conformance.comparison.tolerance.sizes import largest_magnitude, scale_of_rows
 from conformance.execution.trace import Trace
 from conformance.program import Dtype, Ref, Step, binds, reads
 from specs.domain import AVOIDANCES
@@ -54,7 +54,6 @@ UNSEEN_DTYPE = "float32"
 EPSILON = {"float64": 2.0**-52, "complex128": 2.0**-52, "float32": 2.0**-23, "complex64": 2.0**-23,
            "float16": 2.0**-10, "bfloat16": 2.0**-7, "int64": 0.0, "int32": 0.0, "int16": 0.0, "int8": 0.0,
            "uint8": 0.0, "bool": 0.0}  # fmt: skip
-_NUMBERS = (int, float, complex)
 _REAL, _IMAGINARY = attrgetter("real"), attrgetter("imag")
 _VALUE, _DTYPE, _DEVICE = POSITION["value"], POSITION["dtype"], POSITION["device"]
 
@@ -218,13 +217,19 @@ class RoundingBounds:
         assert self._flow is not None
         index, name, gradient, from_exact = rounded
         step = self._trace.program[index]
-        ulp = ADAPTIVE_ULP if step.op == "step" and self._rounds(step) else self._ops.get(self._name(step), 0)
+        adapts = step.op == "step" and self._rounds(step)
+        ulp = ADAPTIVE_ULP if adapts else self._ops.get(self._name(step), 0)
         facts = self._facts(index, name)
-        dtype, size = (self._unseen_dtype, 1.0) if facts is None else (facts[_DTYPE], largest(facts[_VALUE]))
+        dtype, size = (
+            (self._unseen_dtype, 1.0) if facts is None else (facts[_DTYPE], largest_magnitude(facts[_VALUE]))
+        )
         if self._name(step) in ADDING_FUNCTIONS:
             operands = [self._facts(index, each) for each in reads(step)]
-            size = max([size, *(largest(each[_VALUE]) for each in operands if each is not None)])
+            size = max([size, *(largest_magnitude(each[_VALUE]) for each in operands if each is not None)])
             size *= 1.0 if operands[0] is None else scale_of_rows(step, operands[0][_VALUE])
+        if adapts:  # it adds what it has rounded to the parameter, which may cancel it
+            before = self._trace[index - 1].facts.get(name)
+            size = max(size, 1.0 if before is None else largest_magnitude(before[_VALUE]))
         by_logarithm = dtype.startswith("complex") and self._rounds_there(step)
         ulp = max(ulp, COMPLEX_ON_CUDA_ULP) if by_logarithm else ulp
         if gradient or facts is not self._trace[index].facts.get(name):
@@ -237,34 +242,6 @@ def _dtypes_named(step: Step) -> set[str]:
     """The dtypes among the arguments of a step."""
     values = (*step.args, *(value for _, value in step.kwargs))
     return {value.name for value in values if isinstance(value, Dtype)}
-
-
-def largest(value: Any) -> float:
-    """The largest magnitude of nested numbers, infinities aside; 1 if there is none."""
-    numbers = [each for each in _flat(value) if isinstance(each, _NUMBERS)]
-    return max(filter(math.isfinite, map(abs, numbers)), default=1.0)
-
-
-def scale_of_rows(step: Step, value: Any) -> float:
-    """Return by how much a normalisation scales the row of least spread up: kernels subtract the mean when
-    they have scaled both.
-    """
-    numbers = _flat(value)
-    length = len(numbers)
-    if len(step.args) > 1 and isinstance(step.args[1], tuple):
-        length = math.prod(step.args[1])
-    if not length or not all(isinstance(each, (int, float)) and math.isfinite(each) for each in numbers):
-        return 1.0
-    rows = (numbers[at : at + length] for at in range(0, len(numbers), length))
-    return max(1.0, 1 / math.sqrt(min(map(pvariance, rows)) + 1e-5))
-
-
-def _flat(value: Any) -> list[Any]:
-    """The elements of nested lists that are as deep everywhere."""
-    flat = value if isinstance(value, list) else [value]
-    while flat and isinstance(flat[0], list):
-        flat = [*chain.from_iterable(flat)]
-    return flat
 
 
 Perturbed = Callable[[], Sequence[Trace]]

@@ -35,7 +35,7 @@ ADDING_FUNCTIONS = frozenset(["layer_norm"])
 """Those of them that add an operand last, which may cancel what they have rounded."""
 
 ADAPTIVE = frozenset(["torch.optim.Adam", "torch.optim.AdamW"])
-"""Optimizers whose steps round."""
+"""Optimizers whose steps round what they add to their parameters."""
 
 ADAPTIVE_ULP = 16
 """The units that such a step may be off."""

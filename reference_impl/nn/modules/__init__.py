@@ -5,7 +5,7 @@ from reference_impl.namespace.addresses import give_addresses
 from reference_impl.namespace.missing import loading
 from reference_impl.nn import global_hooks
 from reference_impl.nn.module import Module
-from reference_impl.nn.modules import batchnorm, conv, loss
+from reference_impl.nn.modules import batchnorm, conv, lazy, loss
 from reference_impl.nn.window_functions import for_each
 
 FILES = {
@@ -50,4 +50,4 @@ for _name, _ndim in (("_single", 1), ("_pair", 2), ("_triple", 3), ("_quadruple"
 
 __getattr__ = loading(__name__)
 
-__all__ = ["Module", "batchnorm", "conv", "loss"]
+__all__ = ["Module", "batchnorm", "conv", "lazy", "loss"]
