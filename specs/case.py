@@ -229,6 +229,10 @@ class _Absent:
         raise NotImplementedError(self._why)
 
 
+_ENTERED: list[Any] = []
+"""Modes that stay entered: PyTorch leaves one when its object dies."""
+
+
 @contextlib.contextmanager
 def plain_state(namespace: Any) -> Iterator[None]:
     """Turn grad mode on and show every warning each time; restore both afterwards, and leave inference mode
@@ -248,7 +252,8 @@ def plain_state(namespace: Any) -> Iterator[None]:
         if set_always:
             set_always(was_always)
         if getattr(namespace, "is_inference_mode_enabled", bool)():
-            namespace.inference_mode(False).__enter__()
+            _ENTERED.append(namespace.inference_mode(False))
+            _ENTERED[-1].__enter__()
         if set_enabled:
             set_enabled(True)
 

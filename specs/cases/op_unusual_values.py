@@ -1,8 +1,8 @@
 """Rarely used weights, names and spellings of ops."""
 
+import collections
 import importlib
 import warnings
-from collections import OrderedDict
 
 import torch
 
@@ -146,8 +146,8 @@ def hooks_and_volatile_tensors_of_old():
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     assert derivatives(x.softmax(0), x) == [[-0.19661, 0.19661], [0.07145, -0.07145], [-0.15463, 0.15463]]
     y = x * 2
-    y._backward_hooks = OrderedDict({0: lambda g: g * 5})
-    x._backward_hooks = OrderedDict({0: lambda g: g * 7})
+    y._backward_hooks = collections.OrderedDict({0: lambda g: g * 5})
+    x._backward_hooks = collections.OrderedDict({0: lambda g: g * 7})
     assert graded(y.sum(), x) == [(), 6.0, 42.0]
     y.sum().backward()
     assert x.grad.tolist() == [14.0, 14.0]
@@ -165,15 +165,15 @@ def modes_remember_what_they_left_last():
     off, on, tagged = torch.no_grad(), torch.enable_grad(), torch.inference_mode()
     with off:
         with off:
-            pass
+            assert torch.is_grad_enabled() is False
         inside = torch.is_grad_enabled()
     assert (inside, torch.is_grad_enabled()) == (False, False)
     with on:
         with on:
-            pass
+            assert torch.is_grad_enabled() is True
         inside = torch.is_grad_enabled()
     assert (inside, torch.is_grad_enabled()) == (True, True)
-    with torch.enable_grad():
+    with torch.inference_mode(False):
         with tagged:
             with tagged:
                 inside = torch.is_inference_mode_enabled()

@@ -57,6 +57,7 @@ NEEDS_MORE = {
     "op_conjugates/numpy_of_a_conjugate_is_refused": "conjugates are shown apart",
     "op_made/tensors_are_made_of_numbers": "it calls torch.Tensor()",
     "op_products/a_vector_times_a_matrix_begins_at_version_one": "its kernel counts as a write",
+    "op_unusual_values/results_that_are_rarely_asked_for": "it calls torch.Tensor()",
     "resize/output_that_does_not_fit_is_resized": "it gives out=",
     "resize/set_takes_memory_and_no_conjugate_bit": "conjugates are shown apart",
     "write_memory/an_element_that_is_shown_twice_is_filled_where_it_is_named": "it writes some elements",

@@ -16,7 +16,7 @@ import torch
 
 import reference_impl
 from conformance.adapters import load
-from specs.case import CASES_DIR, Case, cases, run_case
+from specs.case import CASES_DIR, Case, cases, plain_state, run_case
 from specs.rule import RULES
 from together import together
 
@@ -209,3 +209,13 @@ def test_a_case_that_calls_others_runs_by_itself(case: Case, tmp_path: Path) -> 
             runpy.run_path(str(script))
     finally:
         torch.set_warn_always(before)
+
+
+def test_a_case_that_is_left_in_inference_mode_leaves_it() -> None:
+    """The next one begins outside, whatever still holds the mode."""
+    with plain_state(torch):
+        entered = torch.inference_mode()
+        entered.__enter__()
+    assert not torch.is_inference_mode_enabled()
+    del entered
+    assert torch.is_grad_enabled()
