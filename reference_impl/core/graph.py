@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable
+from functools import cache
 from itertools import count
 from typing import Any
 
@@ -152,6 +153,10 @@ class NotImplementedNode(Node):
 
     __slots__ = ("called", "what")
 
+    def __new__(cls, edges: Any, what: str, called: str = "torch::autograd::NotImplemented") -> Any:
+        """Make a node of a class of that name, which scripts read."""
+        return super().__new__(_named(called))
+
     def __init__(
         self, edges: tuple[Edge, ...], what: str, called: str = "torch::autograd::NotImplemented"
     ) -> None:
@@ -164,6 +169,11 @@ class NotImplementedNode(Node):
     def apply(self, grads: Grads, task: RunningTask) -> Grads:
         refuse_by("op/no-derivative", what=self.what)
         return [None] * len(self.edges)
+
+
+@cache
+def _named(called: str) -> type[NotImplementedNode]:
+    return type(called.rpartition(":")[2], (NotImplementedNode,), {"__slots__": (), "__module__": "builtins"})
 
 
 class AccumulateGrad(Node):

@@ -151,7 +151,7 @@ def node_type(kernel: Kernel) -> type[OpNode]:
 
 @cache
 def _type_named(name: str, base: type[OpNode]) -> type[OpNode]:
-    return type(name, (base,), {"__slots__": (), "__module__": "builtins"})
+    return type(name.rpartition(":")[2], (base,), {"__slots__": (), "__module__": "builtins"})
 
 
 def _undefined_passed_on(grads: list[Tensor | None]) -> Any:

@@ -239,6 +239,8 @@ PROPERTIES: dict[str, Any] = {
     "is_meta": _constant(False),
     "is_mkldnn": _constant(False),
     "is_nested": _constant(False),
+    **dict.fromkeys(("is_vulkan", "is_ipu", "is_xpu", "is_mps", "is_maia"), _constant(False)),
+    "name": _constant(None),
     "itemsize": property(element_size),
     "nbytes": property(lambda self: array_of(self).nbytes),
     "T": property(transposed),

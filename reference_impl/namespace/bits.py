@@ -65,8 +65,19 @@ _PAIRS: dict[str, Any] = {
     "bitwise_right_shift": _bits(np.right_shift),
 }  # fmt: skip
 
+
+def _rlshift(x: Tensor, y: Any) -> Tensor:
+    """Shift ``y`` to the left by the tensor: ``y << x``."""
+    return _PAIRS["bitwise_left_shift"](y, x)
+
+
+def _rrshift(x: Tensor, y: Any) -> Tensor:
+    """Shift ``y`` to the right by the tensor: ``y >> x``."""
+    return _PAIRS["bitwise_right_shift"](y, x)
+
+
 BOTH: dict[str, Any] = {
-    "bitwise_not": bitwise_not, "_invert": _invert,
+    "bitwise_not": bitwise_not, "_invert": _invert, "_rlshift": _rlshift, "_rrshift": _rrshift,
     **{name: meeting(function, Numbers.ANY) for name, function in _PAIRS.items()},
 }  # fmt: skip
 """Functions that are methods too, by name."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -79,9 +80,26 @@ def imag(self: Tensor) -> Tensor:
     return self.view_as_real().select(-1, 1)
 
 
+def _written(part: Callable[[Tensor], Tensor]) -> Callable[[Tensor, Any], None]:
+    """Make the assignment to the real or imaginary parts: a copy of a tensor or number into them."""
+
+    def write(self: Tensor, value: Any) -> None:
+        shown = part(self)
+        if isinstance(value, (int, float, complex)):
+            value = shown.detach().new_zeros(()).fill_(value)
+        if not isinstance(value, Tensor):
+            raise TypeError(f"can't assign a {type(value).__name__} to a {shown.type()}")
+        shown.copy_(value)
+
+    return write
+
+
 METHODS: dict[str, Any] = {"view_as_complex": view_as_complex}
 """The methods by name."""
-PROPERTIES: dict[str, Any] = {"real": property(real), "imag": property(imag)}
+PROPERTIES: dict[str, Any] = {
+    "real": property(real, _written(real)),
+    "imag": property(imag, _written(imag)),
+}
 """The attributes by name."""
 
 

@@ -265,6 +265,7 @@ OPERATORS: dict[str, str] = {
     "__lshift__": "bitwise_left_shift", "__rshift__": "bitwise_right_shift", "__iand__": "bitwise_and_",
     "__ior__": "bitwise_or_", "__ixor__": "bitwise_xor_", "__imod__": "remainder_",
     "__ifloordiv__": "floor_divide_", "__ilshift__": "bitwise_left_shift_",
-    "__irshift__": "bitwise_right_shift_", "__pos__": "positive",
+    "__irshift__": "bitwise_right_shift_", "__pos__": "positive", "__rlshift__": "_rlshift",
+    "__rrshift__": "_rrshift",
 }  # fmt: skip
 """Methods behind Python operators that generated programs do not use."""

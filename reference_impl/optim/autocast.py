@@ -37,6 +37,8 @@ HALVES = (dtypes.float16, dtypes.bfloat16)
 class autocast(ContextDecorator):
     """Runs a block, or a function, with ops on one kind of device cast: matrix products to half precision,
     losses and the like to float32.
+
+    As in PyTorch, one object remembers one mode: that in which it was entered last.
     """
 
     def __init__(
@@ -56,13 +58,12 @@ class autocast(ContextDecorator):
             )
             enabled = False
         self._enabled, self._cached = enabled, cache_enabled is not False
-        self._before: list[tuple[Any, bool]] = []
 
     def __enter__(self) -> autocast:
         if self._enabled:
             _put_in_place()
         state = STATE.autocast
-        self._before.append((state.dtypes.get(self.device), state.caches))
+        self.prev, self.prev_cache_enabled = state.dtypes.get(self.device), state.caches
         state.dtypes[self.device] = self.fast_dtype if self._enabled else None
         state.caches = self._cached
         state.depth += 1
@@ -70,10 +71,10 @@ class autocast(ContextDecorator):
 
     def __exit__(self, *_: object) -> None:
         state = STATE.autocast
-        state.dtypes[self.device], state.caches = self._before.pop()
         state.depth -= 1
         if not state.depth:
             state.casts.clear()
+        state.dtypes[self.device], state.caches = self.prev, self.prev_cache_enabled
 
 
 def default_dtype(device_type: str) -> Any:

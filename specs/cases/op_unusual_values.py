@@ -193,3 +193,75 @@ def modes_remember_what_they_left_last():
         lambda: torch.set_grad_enabled(True).__exit__(None, None, None),
         lambda: torch.autograd.set_multithreading_enabled(True).clone().__exit__(None, None, None),
     ]) == '-AA--'  # fmt: skip
+
+
+def parts_of_complex_numbers_are_assigned():
+    """The real or imaginary parts are written to in place. Rule: op/derivatives-beyond-programs."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    assert derivatives(x.softmax(0), x) == [[-0.19661, 0.19661], [0.07145, -0.07145], [-0.15463, 0.15463]]
+    c = torch.tensor([1.0 + 1j, 2.0])
+    c.real = torch.tensor([5.0, 6.0])
+    c.imag = 3
+    assert (c.tolist(), c._version) == ([(5 + 3j), (6 + 3j)], 2)
+    part = x * 2
+    c.real = part
+    assert c.grad_fn.name() == "torch::autograd::CopySlices"
+    assert graded(torch.view_as_real(c).double(), x) == [(2, 2), 32.0, 14.0]
+    plain = torch.zeros(2)
+    plain.real = part
+    assert (plain.grad_fn.name(), plain._version) == ("torch::autograd::CopyBackwards", 1)
+    assert graded(plain.double(), x) == [(2,), 10.0, 10.0]
+    assert refusal_kinds([
+        lambda: setattr(c, "real", None), lambda: setattr(c, "imag", [1.0, 2.0]),
+        lambda: setattr(c, "real", 1j),
+        lambda: setattr(c, "imag", torch.ones(3)), lambda: setattr(x, "real", part),
+        lambda: setattr(c, "imag", True),
+    ]) == 'TTooo-'  # fmt: skip
+
+
+def classes_of_nodes_have_their_names():
+    """Names of classes are those of nodes. Rule: op/derivatives-beyond-programs."""
+    x = torch.tensor([[1.0, 2.0]], requires_grad=True)
+    assert derivatives(x.softmax(1), x) == [[-0.19661, 0.19661], [0.07145, -0.07145], [-0.15463, 0.15463]]
+    y = x * 1
+    y.t_()
+    assert (type(y.grad_fn).__name__, y.grad_fn.name()) == ("TBackward1", "TBackward1")
+    y.squeeze_(1)
+    assert (type(y.grad_fn).__name__, y.grad_fn.name()) == ("SqueezeBackward4", "SqueezeBackward4")
+    y.unsqueeze_(0)
+    assert (type(y.grad_fn).__name__, y.grad_fn.name()) == ("UnsqueezeBackward1", "UnsqueezeBackward1")
+    z = torch.zeros(1, 2).copy_(x)
+    assert (type(z.grad_fn).__name__, z.grad_fn.name()) == ("CopyBackwards", "torch::autograd::CopyBackwards")
+    z.set_(torch.ones(2))
+    assert (type(z.grad_fn).__name__, z.grad_fn.name()) == (
+        "NotImplemented",
+        "torch::autograd::NotImplemented",
+    )
+    u = x.unique()
+    assert (type(u.grad_fn).__name__, u.grad_fn.name()) == ("Unique2Backward0", "Unique2Backward0")
+    q = x.quantile(0.5)
+    assert (type(q.grad_fn).__name__, q.grad_fn.name()) == ("SqueezeBackward4", "SqueezeBackward4")
+
+
+def autocast_remembers_what_it_left_last():
+    """An object that is entered twice leaves its mode on. Rule: op/derivatives-beyond-programs."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    assert derivatives(x.softmax(0), x) == [[-0.19661, 0.19661], [0.07145, -0.07145], [-0.15463, 0.15463]]
+    cast = torch.autocast("cpu")
+    with torch.autocast("cpu", enabled=False):
+        with cast:
+            with cast:
+                inside = torch.is_autocast_enabled("cpu")
+            after = torch.is_autocast_enabled("cpu")
+        last = torch.is_autocast_enabled("cpu")
+    assert (inside, after, last, torch.is_autocast_enabled("cpu")) == (True, True, True, False)
+    assert (1 << torch.tensor([1, 2])).tolist() == [2, 4]
+    assert (8 >> torch.tensor([1, 2])).tolist() == [4, 2]
+    assert [getattr(x, name) for name in ("is_xpu", "is_mps", "is_ipu", "is_vulkan", "is_maia", "name")] == [
+        False,
+        False,
+        False,
+        False,
+        False,
+        None,
+    ]
