@@ -180,6 +180,8 @@ def _complete(
 def _keeps(retain_graph: bool | None, create_graph: bool) -> bool:
     if retain_graph is None:
         return create_graph if by("backward/retain-follows-create-graph") else False
+    if not isinstance(retain_graph, int):
+        raise TypeError(f"'{type(retain_graph).__name__}' object cannot be interpreted as an integer")
     return retain_graph and by("backward/retain-graph-keeps")
 
 

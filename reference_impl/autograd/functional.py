@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from reference_impl.autograd import grad
+from reference_impl.autograd.leads_beyond import leads_beyond
 from reference_impl.base.modes import enable_grad
 from reference_impl.base.not_modelled import NotModelled
 from reference_impl.base.rules import by, refuse_by
@@ -195,15 +196,17 @@ def jacobian(
         refuse_by("functional/forward-mode-at-once-only")
     with enable_grad():
         several, given = _tuple_of(inputs, "inputs", "jacobian")
-        own = _own(given, create_graph)
+        forward = strategy == "forward-mode"
+        own = _own(given, create_graph or forward)
         outputs_several, outputs = _tuple_of(func(*own), "outputs", "jacobian")
         _need_history(outputs, "outputs", strict)
-        rows = [_rows(at, out, own, create_graph, strict) for at, out in enumerate(outputs)]
-    blocks = [tuple(_kept(x, create_graph) for x in row) for row in rows]
-    if strategy == "forward-mode":
-        blocks = [
-            tuple(_inputs_first(x, out.ndim) for x in row) for row, out in zip(blocks, outputs, strict=True)
+        rows = [_rows(at, out, own, create_graph or forward, strict) for at, out in enumerate(outputs)]
+    if forward:  # tangents keep the history that they have
+        rows = [
+            [_inputs_first(x if leads_beyond(x, own) else x.detach(), out.ndim) for x in row]
+            for row, out in zip(rows, outputs, strict=True)
         ]
+    blocks = [tuple(_kept(x, create_graph or forward) for x in row) for row in rows]
     shaped = tuple(row if several else row[0] for row in blocks)
     return shaped if outputs_several else shaped[0]
 

@@ -94,7 +94,7 @@ def default() -> dtype:
 
 def set_default(to: dtype) -> None:
     """Set the dtype of Python floats; TypeError for a dtype that is not floating-point."""
-    if not to.is_floating_point:
+    if not isinstance(to, dtype) or not to.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
     STATE.default_dtype = to
 

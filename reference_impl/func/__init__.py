@@ -12,11 +12,11 @@ from typing import Any
 
 from reference_impl import autograd
 from reference_impl.autograd.graph import disable_saved_tensors_hooks
+from reference_impl.autograd.leads_beyond import leads_beyond
 from reference_impl.base.modes import enable_grad
 from reference_impl.base.rules import by
 from reference_impl.base.session import STATE
 from reference_impl.base.transforms import Mapping, Transformation, transforming
-from reference_impl.core.graph import AccumulateGrad
 from reference_impl.core.tensor import Tensor, variable_data
 from reference_impl.fidelity.batched import levels_of, marked
 from reference_impl.func.demands import (
@@ -61,15 +61,8 @@ def _without(x: Any, own: Sequence[Tensor]) -> Any:
         return x.detach() if any(x is leaf for leaf in own) and x.is_leaf else x
     if not STATE.enabled and not any(x is each for each in own):
         return x.detach()  # whoever called the transform does not record what it gives
-    todo, met = [x.grad_fn], set()
-    while todo:
-        node = todo.pop()
-        if node is None or node in met:
-            continue
-        met.add(node)
-        if isinstance(node, AccumulateGrad) and not any(node.variable is leaf for leaf in own):
-            return x
-        todo += [target for target, _ in node.next_functions]
+    if leads_beyond(x, own):
+        return x
     return x.detach() if by("functional/transforms-leave-no-history") else x
 
 

@@ -6,14 +6,17 @@ NB: a seed gives numpy's numbers, not PyTorch's.
 from __future__ import annotations
 
 import contextlib
+import copy
 import math
 import pickle
 from collections.abc import Iterator
+from types import NoneType
 from typing import Any
 
 import numpy as np
 
 from reference_impl.base import dtypes
+from reference_impl.base.device import find_device
 from reference_impl.base.rules import refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.base.transforms import check_draw
@@ -30,12 +33,21 @@ STATE_BYTES = 5056
 """The length of PyTorch's state of a generator; the rest of what is shorter is not read."""
 
 
+FIRST_SEED = 67280421310721
+"""The seed of a generator that nobody has seeded."""
+
+
 class Generator:
     """A seedable source of random numbers, on numpy's generator."""
 
     def __init__(self, device: Any = "cpu") -> None:
-        self._numpy = np.random.default_rng()
-        self._seed = 0
+        self._device = find_device(device)
+        self.manual_seed(FIRST_SEED)
+
+    @property
+    def device(self) -> Any:
+        """The device whose tensors it fills."""
+        return self._device
 
     def manual_seed(self, seed: int) -> Generator:
         """Seed the generator; return it. A negative seed counts from 2**64 down."""
@@ -63,7 +75,17 @@ class Generator:
 
     def set_state(self, state: Tensor) -> None:
         """Restore a state from `get_state`."""
+        if not isinstance(state, Tensor) or state.dtype is not dtypes.uint8:
+            raise TypeError("RNG state must be a torch.ByteTensor")
+        if state.numel() != STATE_BYTES:
+            raise RuntimeError(
+                f"Expected a state of size {STATE_BYTES}, but found one of size {state.numel()}"
+            )
         self._numpy.bit_generator.state = pickle.loads(array_of(state).tobytes())
+
+    def clone_state(self) -> Generator:
+        """Another generator in the same state."""
+        return copy.deepcopy(self)
 
 
 default_generator = Generator()
@@ -92,6 +114,8 @@ def fork_rng(devices: Any = None, enabled: bool = True, **_: Any) -> Iterator[No
 
 def source(generator: Generator | None) -> np.random.Generator:
     """The numpy generator behind ``generator``, or behind the default one."""
+    if not isinstance(generator, (Generator, NoneType)):
+        raise TypeError(f"expected a torch.Generator, not {type(generator).__name__}")
     numpy = (default_generator if generator is None else generator)._numpy
     if STATE.transforms:
         check_draw(numpy)

@@ -89,9 +89,14 @@ class Bilinear(Module):
         like: dict[str, Any] = {"device": device, "dtype": dtype}
         self.weight = Parameter(empty(out_features, in1_features, in2_features, **like))
         self.register_parameter("bias", Parameter(empty(out_features, **like)) if bias else None)
-        bound = 1 / math.sqrt(in1_features)
-        for parameter in self.parameters():
-            init.uniform_(parameter, -bound, bound)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Fill with uniform numbers bounded by ``1 / sqrt(in1_features)``."""
+        bound = 1 / math.sqrt(self.weight.shape[1])
+        init.uniform_(self.weight, -bound, bound)
+        if self.bias is not None:
+            init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
         return functional.bilinear(input1, input2, self.weight, self.bias)

@@ -11,6 +11,7 @@ from reference_impl.base.dtypes import dtype
 from reference_impl.base.rules import by
 from reference_impl.core.access import grad_of
 from reference_impl.core.tensor import Tensor
+from reference_impl.namespace.factories import empty_like
 from reference_impl.nn.parameter import Parameter
 
 
@@ -81,6 +82,10 @@ class Moving:
     def cuda(self, device: Any = None) -> Self:
         """Move all tensors to a CUDA device."""
         return self._apply(lambda x: x.cuda(device))
+
+    def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
+        """Put tensors that nothing has written yet, on a device, in the place of all."""
+        return self._apply(lambda x: empty_like(x, device=device), recurse)
 
     def share_memory(self) -> Self:
         """Move all tensors to memory that processes share, which shows in nothing."""

@@ -76,6 +76,14 @@ def _need_dims(hx: State, dims: int) -> None:
         raise RuntimeError(f"{kind} hx should also be {dims}-D but got {hx.ndim}-D tensor")
 
 
+def _need_pair(hx: Any) -> None:
+    """Refuse states of an LSTM that are no sequence of two; those of a single sequence are picked."""
+    if not isinstance(hx, (tuple, list)):
+        raise TypeError(f"lstm(): argument 'hx' must be tuple of Tensors, not {type(hx).__name__}")
+    if len(hx) != 2:
+        raise RuntimeError("lstm expects two hidden states")
+
+
 class RNNBase(Module):
     """Layers of a recurrent net over ``(L, N, H)``, over ``(N, L, H)`` if ``batch_first``, or packed."""
 
@@ -146,6 +154,11 @@ class RNNBase(Module):
         for weight in self.parameters():
             init.uniform_(weight, -bound, bound)
 
+    @property
+    def all_weights(self) -> list[list[Any]]:
+        """The parameters of each layer in each direction."""
+        return [[getattr(self, name) for name in names] for names in self._names]
+
     def flatten_parameters(self) -> None:
         """Do nothing: the parameters need not lie side by side."""
 
@@ -170,8 +183,11 @@ class RNNBase(Module):
                 f"{' tensor' * self.mode.startswith('RNN')} instead"
             )
         batched = packed or data.ndim == 3
+        given, hx = hx, (hx[0], hx[1]) if hx is not None and self.mode == "LSTM" else hx
         if hx is not None and not packed:
             _need_dims(hx, 3 if batched else 2)
+        if batched and hx is not given:
+            _need_pair(given)
         if not batched:
             data = data.unsqueeze(0 if self.batch_first else 1)
             hx = each(hx, lambda h: h.unsqueeze(1))

@@ -211,3 +211,55 @@ def scalers_need_gradients():
         joined = torch.cat([x.detach(), x.detach().bfloat16()])
         tied = torch.linalg.multi_dot([torch.ones(1, 2), torch.ones(2, 2), torch.ones(2, 1)])
     assert (str(joined.dtype), str(tied.dtype)) == ("torch.float32", "torch.bfloat16")
+
+
+def states_of_recurrent_layers_come_in_pairs():
+    """An LSTM takes lists, too. Rule: op/derivatives-beyond-programs."""
+    x = torch.tensor([[1.0, 2.0], [0.5, -1.0]], requires_grad=True)
+    assert derivatives(x.softmax(0), x) == [
+        [-0.47001, -0.09035, 0.47001, 0.09035],
+        [-0.21642, -0.02956, 0.21642, 0.02956],
+        [-0.44181, -0.01633, 0.44181, 0.01633],
+    ]
+    layer = torch.nn.LSTM(2, 3, 2, bidirectional=True)
+    assert [[tuple(w.shape) for w in part] for part in layer.all_weights] == [
+        [(12, 2), (12, 3), (12,), (12,)],
+        [(12, 2), (12, 3), (12,), (12,)],
+        [(12, 6), (12, 3), (12,), (12,)],
+        [(12, 6), (12, 3), (12,), (12,)],
+    ]
+    assert layer.all_weights[1][2] is layer.bias_ih_l0_reverse
+    begun = [torch.ones(4, 3), torch.zeros(4, 3)]
+    assert torch.equal(layer(x, begun)[0], layer(x, (*begun,))[0])
+    assert torch.equal(layer(x, torch.stack(begun))[0], layer(x, begun)[0])
+    batch = x.unsqueeze(1)
+    assert refusal_kinds([
+        lambda: layer(batch, torch.ones(2, 4, 1, 3)), lambda: layer(batch, (torch.ones(4, 1, 3),)),
+        lambda: layer(batch, (torch.ones(4, 1, 3),) * 3), lambda: layer(batch, 3),
+        lambda: layer(batch, begun),
+        lambda: layer(x, torch.ones(2, 4, 1, 3)),
+    ]) == 'TIoToo'  # fmt: skip
+
+
+def modules_are_emptied():
+    """The parameters stay the same leaves. Rule: op/derivatives-beyond-programs."""
+    x = torch.tensor([[1.0, 2.0], [0.5, -1.0]], requires_grad=True)
+    assert derivatives(x.softmax(0), x) == [
+        [-0.47001, -0.09035, 0.47001, 0.09035],
+        [-0.21642, -0.02956, 0.21642, 0.02956],
+        [-0.44181, -0.01633, 0.44181, 0.01633],
+    ]
+    layer = torch.nn.Linear(2, 3)
+    weight = layer.weight
+    assert layer.to_empty(device="cpu") is layer
+    assert (layer.weight is weight, weight.is_leaf, weight.requires_grad, tuple(weight.shape)) == (
+        True,
+        True,
+        True,
+        (3, 2),
+    )
+    form = torch.nn.Bilinear(2, 2, 1)
+    form.weight.data.fill_(9.0)
+    form.reset_parameters()
+    assert (form.weight.detach().abs().max() < 0.8).item() is True
+    assert refusal_kinds([lambda: layer.to_empty("cpu"), lambda: layer.to_empty()]) == "TT"

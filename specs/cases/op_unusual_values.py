@@ -265,3 +265,43 @@ def autocast_remembers_what_it_left_last():
         False,
         None,
     ]
+
+
+def generators_begin_alike():
+    """Those that nobody has seeded give the same. Rule: op/derivatives-beyond-programs."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    assert derivatives(x.softmax(0), x) == [[-0.19661, 0.19661], [0.07145, -0.07145], [-0.15463, 0.15463]]
+    first, second = torch.Generator(), torch.Generator("cpu")
+    assert (first.initial_seed(), second.initial_seed(), str(first.device)) == (
+        67280421310721,
+        67280421310721,
+        "cpu",
+    )
+    assert torch.equal(torch.rand(3, generator=first), torch.rand(3, generator=second))
+    third = first.clone_state()
+    assert torch.equal(torch.rand(3, generator=first), torch.rand(3, generator=third))
+    assert refusal_kinds([
+        lambda: first.set_state(torch.ones(3)), lambda: first.set_state(torch.ones(3, dtype=torch.uint8)),
+        lambda: first.set_state(3), lambda: torch.rand(2, generator=3),
+        lambda: setattr(first, "device", "cpu"),
+        lambda: torch.set_rng_state(torch.ones(2)), lambda: torch.set_default_dtype("float32"),
+    ]) == 'ToTTATT'  # fmt: skip
+
+
+def jacobians_in_forward_mode_keep_the_history_of_tangents():
+    """Also without `create_graph`: tangents may depend on the inputs. Rule: op/derivatives-beyond-programs."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    assert derivatives(x.softmax(0), x) == [[-0.19661, 0.19661], [0.07145, -0.07145], [-0.15463, 0.15463]]
+    forward = dict(vectorize=True, strategy="forward-mode")
+    jacobian = torch.autograd.functional.jacobian(lambda v: v**3, x, **forward)
+    assert jacobian.requires_grad is True
+    assert graded(jacobian.double(), x) == [(2, 2), 51.0, 102.0]
+    assert torch.autograd.functional.jacobian(lambda v: v**3, x, vectorize=True).requires_grad is False
+    assert torch.autograd.functional.jacobian(lambda v: v**3, x.detach(), **forward).requires_grad == False
+    scaled = torch.autograd.functional.jacobian(lambda v: x * v**2, x.detach(), **forward)
+    assert graded(scaled.double(), x) == [(2, 2), 34.0, 34.0]
+    assert refusal_kinds([
+        lambda: x.sum().backward(retain_graph="a"),
+        lambda: torch.autograd.grad(x.sum(), x, retain_graph=0.5),
+        lambda: x.sum().backward(retain_graph=1),
+    ]) == 'TT-'  # fmt: skip
