@@ -193,6 +193,7 @@ def modes_remember_what_they_left_last():
         lambda: torch.set_grad_enabled(True).__exit__(None, None, None),
         lambda: torch.autograd.set_multithreading_enabled(True).clone().__exit__(None, None, None),
     ]) == '-AA--'  # fmt: skip
+    torch.set_grad_enabled(True)
 
 
 def parts_of_complex_numbers_are_assigned():
@@ -289,10 +290,10 @@ def generators_begin_alike():
 
 
 def jacobians_in_forward_mode_keep_the_history_of_tangents():
-    """Also without `create_graph`: tangents may depend on the inputs. Rule: op/derivatives-beyond-programs."""
+    """Tangents may depend on the inputs. Rule: op/derivatives-beyond-programs."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     assert derivatives(x.softmax(0), x) == [[-0.19661, 0.19661], [0.07145, -0.07145], [-0.15463, 0.15463]]
-    forward = dict(vectorize=True, strategy="forward-mode")
+    forward = {"vectorize": True, "strategy": "forward-mode"}
     jacobian = torch.autograd.functional.jacobian(lambda v: v**3, x, **forward)
     assert jacobian.requires_grad is True
     assert graded(jacobian.double(), x) == [(2, 2), 51.0, 102.0]
