@@ -1,4 +1,4 @@
-"""Where a history leads."""
+"""The leaves to which a history leads."""
 
 from __future__ import annotations
 
