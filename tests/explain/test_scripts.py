@@ -76,7 +76,7 @@ MISSING = {
     "torch.nn.Embedding(3, 2, sparse=True)": "torch.nn.Embedding(sparse=True)",
     "torch.optim.SparseAdam([torch.ones(1, requires_grad=True)])": "torch.optim.SparseAdam",
     "torch.nn.Linear(1, 1, device='meta')": "torch.device('meta')",
-    "torch.nn.Linear(1, 1).to_empty(device='cpu')": "torch.nn.Module.to_empty",
+    "torch.nn.Linear(1, 1).xpu()": "torch.nn.Module.xpu",
 }  # fmt: skip
 
 
