@@ -286,3 +286,21 @@ def test_what_is_said_of_composites_holds(name: str) -> None:
     x.zero_()
     assert all(result.tolist() != x.tolist() for result in fresh.values())
     assert not any(result is x for results in new.values() for result in results)
+
+
+@pytest.mark.parametrize(
+    "silently",
+    [
+        "c = a.data\nc.mul_(3.5)\n",
+        "a.data = torch.tensor(7.0)\n",
+        "c = torch.tensor(-4.0)\na.data = c\na.grad = c\nb.backward(x, retain_graph=True)\n",
+    ],
+    ids=["written to", "other data", "accumulated into"],
+)
+def test_a_divisor_that_changes_silently_may_divide_inexactly(silently: str) -> None:
+    """Divisors are powers of two where they are drawn; what no version counts may make others of them."""
+    made = "a = torch.tensor(2.0, requires_grad=True)\nx = torch.tensor([1.0, 3.0])\nb = x.div(a)\n"
+    derived = "d, = torch.autograd.grad(b, a, x)\n"
+    assert "d" in reached(made + silently + derived)[0].split()
+    assert reached(made + "c = a.data\n" + derived) == ("", "")
+    assert reached(made.replace("div", "mul") + silently + derived) == ("", "")

@@ -52,9 +52,10 @@ class AbstractMemory:
         self.group = Group(self)
         self.owner: AbstractTensor | None = None
 
-    def write(self, level: Roundings) -> None:
-        """Let roundings reach whatever this may be."""
+    def write(self, level: Roundings, now: int) -> None:
+        """Let roundings reach whatever this may be; `now` is the number of the next rounding."""
         group = self.group
+        group.written = now
         if level & ~group.common:
             group.common |= level
             for each in group.members:
@@ -72,16 +73,18 @@ class AbstractMemory:
 
 
 class Group:
-    """Memory of which any may be any other; ``common`` are roundings that have reached all of it.
+    """Memory of which any may be any other; ``common`` are roundings that have reached all of it, ``written``
+    says when any was written to last.
 
     In long programs a group has thousands of members, and what is written has mostly reached them before.
     """
 
-    __slots__ = ("common", "members")
+    __slots__ = ("common", "members", "written")
 
     def __init__(self, first: AbstractMemory) -> None:
         self.members = [first]
         self.common = EXACT
+        self.written = -1
 
     def everywhere(self) -> Roundings:
         """Return roundings that have reached all members."""
@@ -91,6 +94,7 @@ class Group:
         """Take in the members of another group."""
         self.common = self.everywhere() & other.everywhere()
         self.members += other.members
+        self.written = max(self.written, other.written)
         for each in other.members:
             each.group = self
 
@@ -100,11 +104,14 @@ class AbstractNode:
 
     `keeps` is the memory that its gradient reads, `operands` the tensors whose memory it reads, whatever that
     is by then, and `passed` what else it reads of both, if a run of the engine made it. `rounds` says that
-    computing it rounds whatever comes in, and `hands_on` that it may pass on the very gradient it got.
+    computing it rounds whatever comes in, `divides` that it does so by what it reads, and `hands_on` that it
+    may pass on the very gradient it got.
     `rounding` is the number of what happens to an inexact gradient here; later nodes have higher ones.
     """
 
-    __slots__ = ("families", "hands_on", "keeps", "operands", "parents", "passed", "rounding", "rounds")
+    __slots__ = (
+        "divides", "families", "hands_on", "keeps", "operands", "parents", "passed", "rounding", "rounds"
+    )  # fmt: skip
 
     def __init__(self, rounding: int) -> None:
         self.rounding = rounding
@@ -113,8 +120,21 @@ class AbstractNode:
         self.operands: Tensors = {}
         self.passed: Passed | None = None
         self.families: list[Family] = []
-        self.rounds = False
+        self.rounds = self.divides = False
         self.hands_on = True
+
+    def is_inexact(self) -> bool:
+        """Tell whether its gradient rounds by itself: a quotient is exact by what it divided, and that may
+        have been written to since behind its back, or have other data.
+        """
+        if self.rounds or not self.divides:
+            return self.rounds
+        for source in (self, self.passed):
+            if source is not None:
+                read = {*source.keeps, *memories_of(source.operands)}
+                if len(read) > len(source.keeps) or any(m.group.written > self.rounding for m in read):
+                    return True
+        return False
 
 
 class Passed:
@@ -262,6 +282,7 @@ def carry(
         for node in order
     }
     kept: dict[Passed | None, Roundings] = {None: EXACT}
+    inexact = {node for node in order if node.is_inexact()}
     again = True
     while again:
         again = False
@@ -274,7 +295,7 @@ def carry(
             if passed is not None and passed not in kept:
                 kept[passed] = level_of(passed.keeps) | level_of(memories_of(passed.operands))
             onward |= kept[passed]
-            if onward or node.rounds:
+            if onward or node in inexact:
                 onward |= own | rounding
             for parent in node.parents:
                 new = at[parent].add(onward, fresh.get(node) or here.carriers)

@@ -31,6 +31,7 @@ from conformance.comparison.tolerance.op_effects import (
     ADDING_FUNCTIONS,
     ROUNDING_FUNCTIONS,
     base,
+    divides_what_is_written,
     saves_by_hooks,
 )
 from conformance.comparison.tolerance.sizes import largest_magnitude, scale_of_rows
@@ -154,7 +155,7 @@ class RoundingBounds:
         self._flow: DataFlow | None = None
         self._terms: dict[Rounded, Term] = {}
         self._tolerances: dict[Roundings, Tolerance] = {EXACT: NO_TOLERANCE}
-        if any(map(self._rounds, trace.program)):
+        if any(map(self._rounds, trace.program)) or divides_what_is_written(trace.program):
             self._facts = FactsAfter(trace)
             self._flow = DataFlow(trace, self._facts, self._rounds)
 

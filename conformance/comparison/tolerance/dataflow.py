@@ -39,6 +39,7 @@ from conformance.comparison.tolerance.op_effects import (
     PARTS_BY_KEYWORD,
     RUNS_OF_ENGINE,
     base,
+    divides,
     hands_on,
     keeps_values,
     overwrites,
@@ -168,7 +169,7 @@ class DataFlow:
             if keeps_values(step.op):
                 # NB: not the memory alone: `.data` of what is kept may be assigned.
                 node.keeps, node.operands = {*memories_of(operands)}, operands
-                node.hands_on = hands_on(step.op)
+                node.hands_on, node.divides = hands_on(step.op), divides(step.op)
         return node
 
     # -- plain steps -----------------------------------------------------------------------------
@@ -229,13 +230,13 @@ class DataFlow:
                 name = named.get(tensor, reads(step)[0])
                 level |= 1 << self._number(Rounded(index, name, gradient=False, from_exact=not level))
             for memory in tensor.memory:
-                memory.write(level)
+                memory.write(level, len(self.roundings))
 
     def _clip(self, index: int, step: Step, operands: Tensors) -> None:
         """A clip of grads writes to them what all of them come to; its result is a norm of its own."""
         level = self._level(index, step, grads_of(operands))
         for memory in memories_of(grads_of(operands)):
-            memory.write(level)
+            memory.write(level, len(self.roundings))
         for name in binds(step):
             norm = AbstractMemory()
             norm.level = level
@@ -257,7 +258,7 @@ class DataFlow:
         if saves_by_hooks(step):
             self._passed |= level  # the result may be what is saved
         for memory in memories_of(targets):
-            memory.write(level)
+            memory.write(level, len(self.roundings))
             if whole and len(targets) == 1:
                 memory.overwrite(level)
         if self._recorded(step):

@@ -48,7 +48,8 @@ class GradientsOfRun:
         self._roundings, self._ran, self._begun, self._captures = roundings, list(ran), begun, captures
         self._create, self._rounding, self._crowded = create_graph, rounding, crowded
         self._passed = Passed(self._ran) if create_graph else None
-        self._rounds = create_graph and any(node.rounds for node in self._ran)
+        self._rounds = create_graph and any(node.is_inexact() for node in self._ran)
+        self._divides = create_graph and any(node.divides for node in self._ran)
         self._before: set[AbstractNode] = set()
         self._kinds: dict[Any, tuple[AbstractTensor, AbstractMemory, AbstractNode]] = {}
 
@@ -87,7 +88,7 @@ class GradientsOfRun:
         old = EXACT
         for memory in memories_of(tensor.grads):
             if not self._create:  # else the sum is a new tensor
-                memory.write(arrival.onto(memory.level))
+                memory.write(arrival.onto(memory.level), len(self._roundings))
             old |= memory.level
         made = self.gradient(arrival, old, nodes_of(tensor.grads))
         tensor.grads = {**tensor.grads, made: None}
@@ -96,3 +97,4 @@ class GradientsOfRun:
         """Let a gradient's node depend on all that the run passed."""
         node.parents = {*self._ran, *nodes_of(self._begun)}
         node.keeps, node.passed, node.rounds = {memory}, self._passed, self._rounds
+        node.divides = self._divides

@@ -5,7 +5,7 @@ How errors move along a program is in ``dataflow``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 
 from conformance.program import LAYERS, OPTIMIZERS, SAVING_MODES, Step
@@ -27,6 +27,12 @@ HOLDERS = OPTIMIZERS | LAYERS | {"torch.autograd.graph.get_gradient_edge"}
 
 CLIPS = frozenset(["clip_grad_norm_", "clip_grad_value_"])
 """Operations that write to the grads of their operands."""
+
+DIVIDING = frozenset(["divides", "inverts", "multiplies_all"])
+"""The words of `Op.grows` of ops whose gradients are quotients."""
+
+SILENT = frozenset(["data", "data=", "grad=", "set_"])
+"""Operations after which memory may be written to without those who saved it counting it."""
 
 ROUNDING_FUNCTIONS = {"cross_entropy": 16, "layer_norm": 16, "clip_grad_norm_": 8}
 """Functions beside the op table that round, with the units that one application may be off."""
@@ -109,6 +115,18 @@ def keeps_values(op: str) -> bool:
     if name in CASTS or not found or any(o.composite for o in found):
         return name not in CASTS
     return any(slot.source in ("operand", "out") for o in found for slot in o.slots)
+
+
+@cache
+def divides(op: str) -> bool:
+    """Tell whether a gradient is divided by elements that it reads: exact where these are powers of two."""
+    return any(o.grows in DIVIDING for o in _declared(base(op)))
+
+
+def divides_what_is_written(steps: Iterable[Step]) -> bool:
+    """Tell whether an op may divide a gradient by what was written to behind its back."""
+    ops = {step.op for step in steps}
+    return not SILENT.isdisjoint(op.rpartition(".")[2] for op in ops) and any(map(divides, ops))
 
 
 @cache
