@@ -1461,6 +1461,16 @@ c = torch.copysign(a, b)
 d, e = torch.autograd.grad(c.sum(), [a, b], create_graph=True)
 f, g = torch.autograd.grad(d.sum(), [a, b], allow_unused=True)
 """,
+    "a divisor whose elements are its grad's, too, divides by others the second time": """
+h = torch.tensor(-4.0)
+n = torch.tensor([[[1.0, -2.0, 2.0], [-1.0, 3.0, 1.0]]])
+s = torch.tensor(2.0, requires_grad=True)
+s.data = h
+n.div_(s)
+s.grad = h
+n.backward(n, retain_graph=True)
+a, = torch.autograd.grad(n, s, n)
+""",
 }
 
 
