@@ -33,6 +33,11 @@ def grad_dtype_of(tensor: HasDtype) -> Any:
     return tensor.__dict__.get("_grad_dtype", dtype) if STATE.grad_dtypes else dtype
 
 
+def attributes_of(tensor: HasDtype) -> dict[str, Any]:
+    """The attributes that were set on a tensor from outside: those that copies and pickles have, too."""
+    return {name: value for name, value in tensor.__dict__.items() if name != "_grad_dtype"}
+
+
 def cast_to(dtype: Any) -> np.dtype | None:
     """The dtype that gradients are cast to for a metadata ``dtype``; None if they are not cast."""
     return dtype.to if isinstance(dtype, OwnDtype) else dtype

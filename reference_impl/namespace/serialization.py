@@ -14,6 +14,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from reference_impl.base.device import find_device, making_on, place_of
+from reference_impl.base.grad_dtype import attributes_of
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.core import extension_points
 from reference_impl.core.access import (
@@ -50,9 +51,11 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
             grad = copy.deepcopy(grad_of(self), memo)
             if grad is not None:
                 copied.grad = grad  # what the copy's own `grad_dtype` would refuse is refused
+        attributes = attributes_of(self)
         if not by("copy/deepcopy-drops-hooks"):
             share_hooks(copied, self)
-        copied.__dict__.update(copy.deepcopy(self.__dict__, memo))
+            attributes = self.__dict__
+        copied.__dict__.update(copy.deepcopy(attributes, memo))
     return memo[id(self)]
 
 
@@ -71,7 +74,7 @@ def _same_window(array: np.ndarray, old: np.ndarray, new: np.ndarray) -> np.ndar
 def _reduced(self: Tensor, protocol: Any) -> Any:
     """Pickle elements, flag, device and attributes; ``copy.copy`` comes this way too, as in PyTorch."""
     _about_to_pickle(self)
-    return _rebuilt, (array_of(self), self.requires_grad, str(place_of(self))), self.__dict__ or None
+    return _rebuilt, (array_of(self), self.requires_grad, str(place_of(self))), attributes_of(self) or None
 
 
 def _about_to_pickle(x: Tensor) -> None:
@@ -121,7 +124,7 @@ class _Saver(pickle.Pickler):
             offset = array.__array_interface__["data"][0] - own.__array_interface__["data"][0]
             dtype = self._put_apart(array.dtype)
             window = self._put_apart(own), dtype, array.shape, offset, array.strides
-        return _window, (window, obj.requires_grad, str(place_of(obj))), obj.__dict__ or None
+        return _window, (window, obj.requires_grad, str(place_of(obj))), attributes_of(obj) or None
 
     def _put_apart(self, part: Any) -> Any:
         if id(part) not in self._numbers:

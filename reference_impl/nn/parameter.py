@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from reference_impl.base.grad_dtype import attributes_of
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.core.access import (
@@ -69,7 +70,7 @@ class Parameter(Tensor):
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         warn_of_hooks(self)
-        return _rebuilt, (type(self), self.data, flag_of(self)), self.__dict__ or None
+        return _rebuilt, (type(self), self.data, flag_of(self)), attributes_of(self) or None
 
     def __repr__(self) -> str:
         return "Parameter containing:\n" + _repr(self)
