@@ -235,9 +235,10 @@ def _inputs_first(jacobian: Tensor, ndim: int) -> Tensor:
     return jacobian.permute(order).contiguous().permute(back)
 
 
-def _single(out: Any, function: str) -> Tensor:
-    """The single output of one element; refuse any other."""
+def _single(out: Any, function: str, strict: bool) -> Tensor:
+    """The single output of one element; refuse any other, and first, if strict, one without a history."""
     several, outputs = _tuple_of(out, "outputs", function)
+    _need_history(outputs, "outputs", strict)
     if several:
         refuse_by("functional/one-output", function=function)
     if outputs[0].numel() != 1:
@@ -261,9 +262,7 @@ def hessian(
         )
 
     def number(*args: Tensor) -> Tensor:
-        out = func(*args)
-        _need_history(_tuple_of(out, "outputs", "hessian")[1], "outputs", strict)
-        return _single(out, "hessian").squeeze()
+        return _single(func(*args), "hessian", strict).squeeze()
 
     def gradient(*args: Tensor) -> Tensors:
         first = jacobian(number, args, create_graph=True)
@@ -282,8 +281,7 @@ def vhp(
         several, given = _tuple_of(inputs, "inputs", "vhp")
         own = _own(given, create_graph)
         vector = _vector(v, own, several, "vhp", "the input to the user-provided function is", create_graph)
-        out = _single(func(*own), "vhp")
-        _need_history((out,), "outputs", strict)
+        out = _single(func(*own), "vhp", strict)
         first = _gradients((out,), own, None, True)
         _need_history(first, "jacobian", strict)
         grads = _gradients(first, own, vector, create_graph)
@@ -299,8 +297,7 @@ def hvp(
         several, given = _tuple_of(inputs, "inputs", "hvp")
         own = _own(given, create_graph)
         vector = _vector(v, own, several, "hvp", "the input to the user-provided function is", create_graph)
-        out = _single(func(*own), "hvp")
-        _need_history((out,), "outputs", strict)
+        out = _single(func(*own), "hvp", strict)
         first = _gradients((out,), own, None, True)
         _need_history(first, "jacobian", strict)
         seeds = tuple(zeros_like(x, requires_grad=True) for x in own)

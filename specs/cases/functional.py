@@ -325,3 +325,23 @@ def strict_derivatives_that_depend_on_their_inputs():
     assert f.vjp(lambda a: a**2, x, torch.ones(2), **strict)[1].requires_grad is True
     with refused("functional/strict-needs-dependence"):
         f.jacobian(lambda a: a * 2, x, **strict)
+
+
+def strict_products_want_a_history_before_a_single_element():
+    """An output without a history is refused first, whatever its size; with one, its size is looked at.
+
+    Rules: functional/strict-needs-a-history, functional/one-element.
+    """
+    x = torch.tensor([1.0, 2.0])
+    y = torch.tensor([3.0, 4.0])
+    f = torch.autograd.functional
+    with refused("functional/strict-needs-a-history"):
+        f.vhp(lambda a: y, x, x, strict=True)
+    with refused("functional/strict-needs-a-history"):
+        f.hvp(lambda a: y, x, x, strict=True)
+    with refused("functional/strict-needs-a-history"):
+        f.hessian(lambda a: y, x, strict=True)
+    with refused("functional/one-element"):
+        f.vhp(lambda a: a * y, x, x, strict=True)
+    with refused("functional/one-element"):
+        f.hvp(lambda a: y, x, x)

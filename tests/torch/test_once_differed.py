@@ -1471,6 +1471,22 @@ s.grad = h
 n.backward(n, retain_graph=True)
 a, = torch.autograd.grad(n, s, n)
 """,
+    "a strict product with a Hessian asks for a history before it counts elements": """
+a = torch.tensor([1.0, 2.0])
+with torch.inference_mode():
+    try:
+        b, c = torch.autograd.functional.vhp(lambda t: t * t, a, a, strict=True)
+    except RuntimeError as error:
+        print(error)
+""",
+    "a deep copy has the grad_dtype of its own dtype": """
+import copy
+a = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+a.grad_dtype = torch.float32
+b = copy.deepcopy(a)
+c = b.sum()
+c.backward()
+""",
 }
 
 
