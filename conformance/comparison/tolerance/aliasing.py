@@ -124,8 +124,10 @@ class AbstractNode:
         self.hands_on = True
 
     def is_inexact(self) -> bool:
-        """Tell whether its gradient rounds by itself: a quotient is exact by what it divided, and that may
-        have been written to since behind its back, or have other data.
+        """Tell whether its gradient rounds by itself.
+
+        A quotient is exact by the divisors that are drawn, but these may have been written to since, or have
+        other data.
         """
         if self.rounds or not self.divides:
             return self.rounds

@@ -32,7 +32,7 @@ DIVIDING = frozenset(["divides", "inverts", "multiplies_all"])
 """The words of `Op.grows` of ops whose gradients are quotients."""
 
 SILENT = frozenset(["data", "data=", "grad=", "set_"])
-"""Operations after which memory may be written to without those who saved it counting it."""
+"""Operations after which a write to memory may go unnoticed by the nodes that saved it."""
 
 ROUNDING_FUNCTIONS = {"cross_entropy": 16, "layer_norm": 16, "clip_grad_norm_": 8}
 """Functions beside the op table that round, with the units that one application may be off."""
@@ -124,7 +124,7 @@ def divides(op: str) -> bool:
 
 
 def divides_what_is_written(steps: Iterable[Step]) -> bool:
-    """Tell whether an op may divide a gradient by what was written to behind its back."""
+    """Tell whether a gradient may be divided by what was written to unnoticed."""
     ops = {step.op for step in steps}
     return not SILENT.isdisjoint(op.rpartition(".")[2] for op in ops) and any(map(divides, ops))
 
