@@ -254,26 +254,6 @@ def deepcopy_drops_hooks():
     assert seen == ["arrives", "is there"]
 
 
-def copies_have_their_own_grad_dtype():
-    """A grad_dtype goes along neither with a deep copy nor with a pickle or copy.copy.
-
-    Rule: copy/deepcopy-drops-hooks.
-    """
-    x = torch.tensor([1.0, 2.0], requires_grad=True)
-    x.grad_dtype = torch.float64
-    y = copy.copy(x)
-    z = pickle.loads(pickle.dumps(x))
-    assert y.grad_dtype == torch.float32 and z.grad_dtype == torch.float32
-    p = torch.nn.Parameter(torch.tensor([1.0]))
-    p.grad_dtype = torch.float64
-    q = pickle.loads(pickle.dumps(p))
-    assert q.grad_dtype == torch.float32
-    w = copy.deepcopy(x)
-    assert w.grad_dtype == torch.float32
-    w.backward(torch.tensor([1.0, 1.0]))
-    assert w.grad.dtype == torch.float32
-
-
 def deepcopy_of_a_result():
     """A result cannot be deep-copied, alone or in a list; detached it can.
 

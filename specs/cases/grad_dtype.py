@@ -1,5 +1,8 @@
 """A leaf's grad may have a dtype of its own."""
 
+import copy
+import pickle
+
 import torch
 
 from specs.case import refused
@@ -179,3 +182,23 @@ def a_sum_of_two_dtypes_leaves_the_memory_of_others_alone():
     y = made(lambda ctx, g: g).apply(x)
     (y + made(lambda ctx, g: whole[:2].detach()).apply(x)).sum().backward()
     assert x.grad.dtype is torch.float32 and whole.tolist() == [1.0] * 4
+
+
+def copies_have_their_own_grad_dtype():
+    """A grad_dtype goes along neither with a deep copy nor with a pickle or copy.copy.
+
+    Rule: copy/deepcopy-drops-hooks.
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    x.grad_dtype = torch.float64
+    y = copy.copy(x)
+    z = pickle.loads(pickle.dumps(x))
+    assert y.grad_dtype == torch.float32 and z.grad_dtype == torch.float32
+    p = torch.nn.Parameter(torch.tensor([1.0]))
+    p.grad_dtype = torch.float64
+    q = pickle.loads(pickle.dumps(p))
+    assert q.grad_dtype == torch.float32
+    w = copy.deepcopy(x)
+    assert w.grad_dtype == torch.float32
+    w.backward(torch.tensor([1.0, 1.0]))
+    assert w.grad.dtype == torch.float32
