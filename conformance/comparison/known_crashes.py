@@ -90,3 +90,13 @@ def issue_of(words: Iterable[str], side: str, version: str, error: str) -> str |
     return next(
         (k.issue for k in records() if k.side == side and k.speaks_of(version) and k.tells(told, error)), None
     )
+
+
+def issue_within(words: Iterable[str], side: str, version: str, error: str) -> str | None:
+    """The issue of a recorded crash that a program of these words comes by before it dies of ``error``, or None.
+
+    What uses freed memory may kill later than where it does so, or now and then.
+    """
+    told = tuple(words)
+    issues = (issue_of(told[:length], side, version, error) for length in range(1, len(told) + 1))
+    return next(filter(None, issues), None)

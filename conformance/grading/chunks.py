@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from conformance import adapters
-from conformance.comparison.known_crashes import issue_of, words_of
+from conformance.comparison.known_crashes import issue_of, issue_within, words_of
 from conformance.execution.interruption import interrupted
 from conformance.execution.isolate import (
     FROM_OUTSIDE,
@@ -154,7 +154,8 @@ def _crash(chunk: Chunk, died: Died, side: str, again: tuple[str, int] | None) -
     if again is not None:
         small = shrink_deadly(program, side, again[0], (died.how, again[1]))
         program, not_reduced = (program, "it kills now and then") if small is None else (small, "")
-    known = issue_of(words_of(program), side, adapters.load(side).version, died.how)
+    told = words_of(program), side, adapters.load(side).version, died.how
+    known = issue_within(*told) if again is None else issue_of(*told)
     blames = Verdict.BROKEN_SUITE if side in (TORCH, REFERENCE) else Verdict.NONCONFORMANCE
     where = f"programs {chunk.first} to {chunk.first + chunk.count - 1}"
     crash = Crash(where, side, blames, died.how, to_text(program), known, not_reduced=not_reduced)

@@ -20,10 +20,12 @@ from pathlib import Path
 import pytest
 
 import conformance
+from conformance.comparison.known_crashes import records
 from conformance.execution.isolate import MOST_DEATHS, OFTEN, Died, ProcessesKilled, survive
 from conformance.grading import chunks
 from conformance.grading.campaign import Chunk
 from conformance.grading.tally import Tally
+from conformance.program import Program
 from conformance.program.parsing import parse
 from conformance.program.printing import to_text
 from conformance.report import as_json
@@ -118,13 +120,13 @@ def test_a_machine_that_goes_on_killing_is_named(monkeypatch):
 PROGRAM = parse("a = torch.ones(2, requires_grad=True)")
 
 
-def dying(monkeypatch, how: str, times: int) -> Tally:
+def dying(monkeypatch, how: str, times: int, program: Program = PROGRAM) -> Tally:
     """Work through a chunk whose process dies so often, at a program that by itself kills no process."""
-    results = iter([*[Died(how, PROGRAM, 0)] * (times - 1), Tally()])
+    results = iter([*[Died(how, program, 0)] * (times - 1), Tally()])
     monkeypatch.setattr(chunks, "survive", lambda *_, **__: iter([next(results)]))
     monkeypatch.setattr(chunks, "_death_again", lambda died, side: None)
     chunk = Chunk("reference", "torch", "prng", 0, first=0, count=100)
-    return chunks._surviving(chunk, Died(how, PROGRAM, 0), lambda chunk: Tally())
+    return chunks._surviving(chunk, Died(how, program, 0), lambda chunk: Tally())
 
 
 def test_a_sigkill_that_a_program_alone_does_not_get_is_never_its_fault(monkeypatch):
@@ -139,6 +141,15 @@ def test_a_crash_seen_twice_counts_although_the_program_alone_lives(monkeypatch)
     assert () == dying(monkeypatch, "SIGSEGV", 1).crashes
     (crash,) = dying(monkeypatch, "SIGSEGV", 2).crashes
     assert ("SIGSEGV", "by itself it does not kill a process") == (crash.error, crash.not_reduced)
+    assert crash.known is None
+
+
+def test_a_recorded_crash_that_kills_later_is_known(monkeypatch):
+    """A program that uses freed memory as one on record does dies of that, wherever its death comes."""
+    record = next(each for each in records() if "register_hook" in each.program and each.error == "SIGSEGV")
+    program = parse(record.program + "z = x.mul(2.0)\n")
+    (crash,) = dying(monkeypatch, "SIGSEGV", 2, program).crashes
+    assert crash.known == record.issue
 
 
 def test_a_program_that_dies_elsewhere_than_it_did_is_told_whole():
