@@ -93,7 +93,7 @@ def issue_of(words: Iterable[str], side: str, version: str, error: str) -> str |
 
 
 def issue_within(words: Iterable[str], side: str, version: str, error: str) -> str | None:
-    """The issue of a recorded crash that a program of these words comes by before it dies of ``error``, or None.
+    """The issue of a recorded crash that a program of these words comes by and may die of later, or None.
 
     What uses freed memory may kill later than where it does so, or now and then.
     """
