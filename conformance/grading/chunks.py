@@ -155,7 +155,7 @@ def _crash(chunk: Chunk, died: Died, side: str, again: tuple[str, int] | None) -
         small = shrink_deadly(program, side, again[0], (died.how, again[1]))
         program, not_reduced = (program, "it kills now and then") if small is None else (small, "")
     told = words_of(program), side, adapters.load(side).version, died.how
-    known = issue_within(*told) if again is None else issue_of(*told)
+    known = issue_within(*told) if not_reduced else issue_of(*told)
     blames = Verdict.BROKEN_SUITE if side in (TORCH, REFERENCE) else Verdict.NONCONFORMANCE
     where = f"programs {chunk.first} to {chunk.first + chunk.count - 1}"
     crash = Crash(where, side, blames, died.how, to_text(program), known, not_reduced=not_reduced)
