@@ -115,6 +115,7 @@ from reference_impl.namespace.random import (
 )
 from reference_impl.namespace.ranges import arange, linspace, logspace
 from reference_impl.namespace.serialization import load, save
+from reference_impl.namespace.tensor_arguments import tell_of_tensors
 from specs.active_rules import set_torch_release, torch_release
 
 install()
@@ -195,6 +196,7 @@ __getattr__ = loading(
     __name__, "distributions", "fft", "func", "profiler"
 )  # other names of PyTorch's are refused by name
 bind_missing(Tensor, "Tensor")
+tell_of_tensors(globals(), __name__)
 
 __all__ = [
     "Generator", "Size", "Tensor", "arange", "as_tensor", "asarray", "autograd", "bfloat16", "bool",

@@ -13,6 +13,7 @@ from reference_impl.fidelity.out_argument import taking_out
 from reference_impl.namespace.factories import tensor
 from reference_impl.namespace.missing import loading
 from reference_impl.namespace.ranges import arange
+from reference_impl.namespace.tensor_arguments import tell_of_tensors
 from specs.dtype_names import SCALARS
 from specs.ops.helpers import axis_of
 
@@ -248,4 +249,5 @@ _WITH_OUT = (
     "hfft", "ihfft", "hfft2", "hfftn", "ihfft2", "ihfftn",
 )  # fmt: skip
 globals().update({name: taking_out(globals()[name], casts=False) for name in _WITH_OUT})
+tell_of_tensors(globals(), __name__, "fft_")
 __getattr__ = loading(__name__)

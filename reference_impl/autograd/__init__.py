@@ -202,19 +202,29 @@ def _seed_tuple(seeds: Any, length: int) -> tuple[Any, ...]:
     return (None,) * length if seeds is None else _tuple(seeds)
 
 
-def _rows(roots: Sequence[Any], batches: Sequence[Any]) -> list[tuple[Tensor, ...]]:
+def _rows(roots: Sequence[Any], given: Sequence[Any]) -> list[tuple[Tensor, ...]]:
     """Split batched incoming gradients along their first dimension."""
-    for at, (root, batch) in enumerate(zip(roots, batches, strict=False)):
-        if not isinstance(batch, Tensor):
-            refuse_by("grad_call/batches-alike", sizes=[None], case="none")
-        if batch[0].shape != _shown(root).shape:
-            # NB: PyTorch's text leaves out the first dimension twice.
-            got, expected = list(batch[0].shape[1:]), list(_shown(root).shape)
-            refuse_by("grad_call/batch-shape", at=at, got=got, expected=expected)
+    if not roots:
+        raise IndexError("list index out of range")  # PyTorch looks at the first batch
+    batches: list[Any] = []
+    for at, (root, batch) in enumerate(zip(roots, given, strict=False)):
+        if isinstance(batch, Tensor):
+            _need_rows_like(at, _shown(root).shape, batch)
+            batches.append(batch)
+        else:
+            batches += _seeds((root,), (batch,), create_graph=False)
+    if any(batch is None or batch.dim() == 0 for batch in batches):
+        refuse_by("grad_call/batches-alike", sizes=[None], case="none")
     sizes = [batch.shape[0] for batch in batches]
     if len(set(sizes)) > 1:
         refuse_by("grad_call/batches-alike", sizes=sizes)
     return list(zip(*[batch.unbind() for batch in batches], strict=True))
+
+
+def _need_rows_like(at: int, shape: tuple[int, ...], batch: Any) -> None:
+    if batch[0].shape != shape:
+        # NB: PyTorch's text leaves out the first dimension twice.
+        refuse_by("grad_call/batch-shape", at=at, got=list(batch[0].shape[1:]), expected=list(shape))
 
 
 def _seeds(roots: Sequence[Any], seeds: Sequence[Any], create_graph: bool) -> Grads:

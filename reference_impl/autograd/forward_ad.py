@@ -98,6 +98,10 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     """A view of the tensor without its tangent, and the tangent; outside a level the tensor and None."""
     if STATE.level is None or (level is not None and level < 0):
         return UnpackedDualTensor(tensor, None)
+    if not isinstance(tensor, Tensor):
+        raise TypeError(
+            f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}"
+        )
     tangent = STATE.level.tangent(tensor)
     if tangent is not None:
         _need_level(level, "_fw_primal")

@@ -118,7 +118,7 @@ class Function:
         else:
             node, _, _, outputs = cls._call(args, kwargs)
         # A reference from the node to an output would be a cycle.
-        node.to_save = node.dirty_tensors = node.non_differentiable = ()
+        node.to_save = node.dirty_tensors = node.non_differentiable = None
         if not cls._computes_on_arrays and cls.vmap is Function.vmap:
             return outputs
         # NB: by its own rule a result may also be the same for all elements, which is not asked.
@@ -188,7 +188,7 @@ class Function:
         try:
             return node, args, output, node.finish(args, output, separate)
         except Exception:
-            node.to_save = node.dirty_tensors = node.non_differentiable = ()
+            node.to_save = node.dirty_tensors = node.non_differentiable = None
             raise
 
 

@@ -34,9 +34,9 @@ from reference_impl.core.views import CreationMeta
 class FunctionCtx:
     """The context of a call: what forward stores and declares for backward."""
 
-    to_save: tuple[Any, ...] = ()
-    dirty_tensors: tuple[Any, ...] = ()
-    non_differentiable: tuple[Any, ...] = ()
+    to_save: tuple[Any, ...] | None = None
+    dirty_tensors: tuple[Any, ...] | None = None
+    non_differentiable: tuple[Any, ...] | None = None
     materialize_grads = True
     saved_for_forward: tuple[Any, ...] | None = None
 
@@ -169,25 +169,25 @@ class FunctionNode(FunctionCtx, Node):
 
     def finish(self, args: tuple[Any, ...], output: Any, separate: bool) -> Any:
         """Make this node the history of forward's outputs, and save the tensors that it asked to save."""
-        for position, saved in enumerate(self.to_save if self.recorded else ()):
+        for position, saved in enumerate((self.to_save or ()) if self.recorded else ()):
             if saved is not None and not isinstance(saved, Tensor):
                 refuse_by("function/saves-tensors", position=position, type=type(saved).__name__)
-        for marked in (*self.non_differentiable, *self.dirty_tensors):
+        for marked in (*(self.non_differentiable or ()), *(self.dirty_tensors or ())):
             if not isinstance(marked, Tensor):
                 refuse_by("function/marks-tensors", type=type(marked).__name__)
-        for dirty in self.dirty_tensors:
+        for dirty in self.dirty_tensors or ():
             if by("function/dirty-counts-as-written"):
                 bump(dirty, told=True)
         raw = as_tuple(output)
         outputs = tuple([self._output(number, raw, args, separate) for number in range(len(raw))])
         if self._differentiable > 1:
             self._tag_several(outputs)
-        if not all(any(dirty is out for out in raw) for dirty in self.dirty_tensors):
+        if not all(any(dirty is out for out in raw) for dirty in self.dirty_tensors or ()):
             refuse_by("function/dirty-is-returned")
         if self.recorded:
             self._saved = [
                 None if saved is None else SavedVariable(saved, is_output=saved.grad_fn is self)
-                for saved in self.to_save
+                for saved in self.to_save or ()
             ]
         return outputs if isinstance(output, tuple) else outputs[0]
 
@@ -204,13 +204,14 @@ class FunctionNode(FunctionCtx, Node):
         is_input = any(out is arg for arg in args)
         if STATE.grad_dtypes and is_input and by("function/input-comes-back-with-its-dtype"):
             self.input_metadata[-1] = geometry(array.shape, array.dtype, place_of(out))
-        is_dirty = any(out is dirty for dirty in self.dirty_tensors)
+        is_dirty = any(out is dirty for dirty in self.dirty_tensors or ())
         differentiable = self.recorded and array.dtype.kind in DIFFERENTIABLE
-        if any(out is marked for marked in self.non_differentiable) and by("function/non-differentiable"):
+        marked = any(out is each for each in self.non_differentiable or ())
+        if marked and by("function/non-differentiable"):
             differentiable = False
         self._differentiable += differentiable
         unchanged = is_input and not is_dirty and (differentiable or not out.requires_grad)
-        if unchanged and separate and any(out is saved for saved in self.to_save):
+        if unchanged and separate and any(out is saved for saved in self.to_save or ()):
             refuse_by("function/saved-input-returned")
         if not differentiable:
             result = _without_gradient(out, is_input, is_dirty)

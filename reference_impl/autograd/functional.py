@@ -1,136 +1,33 @@
 """``torch.autograd.functional``: Jacobians and Hessians, and products with them.
 
-NB: ``vectorize`` has no effect: rows are computed one by one, where PyTorch uses vmap.
+NB: ``vectorize`` computes the rows one by one, each of all outputs together, where PyTorch uses vmap.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from reference_impl.autograd import grad
+from reference_impl.autograd.functional_parts import (
+    OF_FUNCTION,
+    TensorTuple,
+    gradients_of,
+    history_if_asked_for,
+    need_history,
+    need_some,
+    own_inputs,
+    results_of,
+    tuple_of,
+    vector_of,
+    zeros_filled_in,
+)
 from reference_impl.autograd.leads_beyond import leads_beyond
 from reference_impl.base.modes import enable_grad
 from reference_impl.base.not_modelled import NotModelled
-from reference_impl.base.rules import by, refuse_by
+from reference_impl.base.rules import refuse_by
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace import composite
-from reference_impl.namespace.factories import ones_like, zeros_like
-
-Tensors = tuple[Tensor, ...]
-
-
-def _tuple_of(given: Any, what: str, function: str) -> tuple[bool, Tensors]:
-    """Return True if ``given`` is a tuple, and its tensors; refuse anything but tensors."""
-    several = isinstance(given, tuple)
-    tensors = given if several else (given,)
-    for at, x in enumerate(tensors):
-        if not isinstance(x, Tensor):
-            what = "outputs of the user-provided function" if what == "outputs" else what
-            refuse_by(
-                "functional/tensors-only",
-                what=what,
-                at=at,
-                function=function,
-                type=type(x).__name__,
-                case="tuple" if several else "",
-            )
-    return several, tensors
-
-
-def _own(inputs: Tensors, create_graph: bool) -> Tensors:
-    """The inputs to differentiate by: views with history for ``create_graph``, else leaves."""
-    return tuple(
-        x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_() for x in inputs
-    )
-
-
-def _vector(v: Any, like: Tensors, several: bool, function: str, owner: str, create_graph: bool) -> Tensors:
-    """The vector to multiply by, of the shapes in ``like``; 1 by default for a single element."""
-    if v is None:
-        if len(like) != 1 or like[0].numel() != 1:
-            refuse_by("functional/vector-needed", owner=owner)
-        return (ones_like(like[0]),)
-    _, given = _tuple_of(v, "v", function)
-    vector = tuple(x.view_as(x) if create_graph and x.requires_grad else x.detach() for x in given)
-    if len(vector) != len(like):
-        hint = "" if several else ". The given v should contain a single Tensor."
-        case = "several" if several else "one"
-        refuse_by("functional/vector-count", wanted=len(like), given=len(vector), hint=hint, case=case)
-    for at, (mine, x) in enumerate(zip(vector, like, strict=True)):
-        if mine.size() != x.size():
-            entry = f"Entry {at} in " if several else ""
-            refuse_by("functional/vector-size", entry=entry, wanted=x.size(), given=mine.size())
-    return vector
-
-
-def _results(results: Sequence[Any], several: bool, create_graph: bool) -> Any:
-    """One result or a tuple, without history unless ``create_graph`` is set."""
-    kept = tuple(_kept(x, create_graph) for x in results)
-    return kept if several else kept[0]
-
-
-def _kept(x: Tensor, create_graph: bool) -> Tensor:
-    return x if create_graph or not by("functional/no-history-unless-asked-for") else x.detach()
-
-
-def _gradients(
-    outputs: Sequence[Tensor | None],
-    inputs: Tensors,
-    v: Sequence[Tensor] | None,
-    create_graph: bool,
-) -> tuple[Tensor | None, ...]:
-    """The gradients of ``outputs``, None for inputs that they do not depend on."""
-    vectors: Sequence[Tensor | None] = [None] * len(outputs) if v is None else v
-    pairs = [(x, g) for x, g in zip(outputs, vectors, strict=True) if x is not None and x.requires_grad]
-    if not pairs:
-        return (None,) * len(inputs)
-    return grad(
-        [x for x, _ in pairs],
-        inputs,
-        [g for _, g in pairs],
-        retain_graph=True,
-        create_graph=create_graph,
-        allow_unused=True,
-    )
-
-
-OURS = "of the user-provided function"
-
-
-def _need_history(tensors: Sequence[Tensor | None], what: str, strict: bool) -> None:
-    """Refuse, if strict, tensors that do not depend on the inputs."""
-    for at, x in enumerate(tensors) if strict else ():
-        if x is None:
-            refuse_by("functional/strict-needs-dependence", what=f"The output {OURS}", at=f"input {at}")
-        elif x.requires_grad:
-            continue
-        elif what == "outputs":
-            refuse_by("functional/strict-needs-a-history", at=at)
-        else:
-            subject = f"The {what} {OURS} with respect to input {at}"
-            refuse_by(
-                "functional/strict-needs-dependence", what=subject, at="the inputs", case=what, number=at
-            )
-
-
-def _filled(
-    grads: Sequence[Tensor | None], like: Tensors, strict: bool, create_graph: bool, missing: str, what: str
-) -> list[Tensor]:
-    """Replace missing gradients by zeros; if strict, refuse them, with ``missing`` as the subject."""
-    filled = []
-    for at, (g, x) in enumerate(zip(grads, like, strict=True)):
-        if g is None and strict:
-            refuse_by("functional/strict-needs-dependence", what=missing, at=f"input {at}")
-        if g is not None and strict and create_graph and not g.requires_grad:
-            refuse_by(
-                "functional/strict-needs-dependence",
-                what=f"The {what} {OURS}",
-                at=f"input {at}",
-                case="create_graph",
-            )
-        filled.append(zeros_like(x) if g is None else g)
-    return filled
+from reference_impl.namespace.factories import zeros_like
 
 
 def vjp(
@@ -141,16 +38,16 @@ def vjp(
     ``v`` has the shapes of the outputs and may be left out for a single element.
     """
     with enable_grad():
-        several, given = _tuple_of(inputs, "inputs", "vjp")
-        own = _own(given, create_graph)
-        outputs_several, outputs = _tuple_of(func(*own), "outputs", "vjp")
-        _need_history(outputs, "outputs", strict)
-        vector = _vector(
+        several, given = tuple_of(inputs, "inputs", "vjp")
+        own = own_inputs(given, create_graph)
+        outputs_several, outputs = tuple_of(func(*own), "outputs", "vjp")
+        need_history(outputs, "outputs", strict)
+        vector = vector_of(
             v, outputs, outputs_several, "vjp", "the user-provided function returns", create_graph
         )
-        grads = _gradients(outputs, own, vector, create_graph)
-        filled = _filled(grads, own, strict, create_graph, f"The output {OURS}", "jacobian")
-    return _results(outputs, outputs_several, create_graph), _results(filled, several, create_graph)
+        grads = gradients_of(outputs, own, vector, create_graph)
+        filled = zeros_filled_in(grads, own, strict, create_graph, f"The output {OF_FUNCTION}", "jacobian")
+    return results_of(outputs, outputs_several, create_graph), results_of(filled, several, create_graph)
 
 
 def jvp(
@@ -161,19 +58,19 @@ def jvp(
     ``v`` has the shapes of the inputs and may be left out for a single element.
     """
     with enable_grad():
-        several, given = _tuple_of(inputs, "inputs", "jvp")
-        own = _own(given, create_graph)
-        vector = _vector(v, own, several, "jvp", "the input to the user-provided function is", create_graph)
-        outputs_several, outputs = _tuple_of(func(*own), "outputs", "jvp")
-        _need_history(outputs, "outputs", strict)
+        several, given = tuple_of(inputs, "inputs", "jvp")
+        own = own_inputs(given, create_graph)
+        vector = vector_of(v, own, several, "jvp", "the input to the user-provided function is", create_graph)
+        outputs_several, outputs = tuple_of(func(*own), "outputs", "jvp")
+        need_history(outputs, "outputs", strict)
         seeds = tuple(zeros_like(x, requires_grad=True) for x in outputs)
-        products = _gradients(outputs, own, seeds, True)
-        _need_history(products, "gradient", strict)
-        grads = _gradients(products, seeds, vector, create_graph)
+        products = gradients_of(outputs, own, seeds, True)
+        need_history(products, "gradient", strict)
+        grads = gradients_of(products, seeds, vector, create_graph)
         missing = "The gradient with respect to the input"
-        filled = _filled(grads, outputs, strict, create_graph, missing, "jacobian")
-    result = _results(filled, outputs_several, create_graph)
-    return _results(outputs, outputs_several, create_graph), result
+        filled = zeros_filled_in(grads, outputs, strict, create_graph, missing, "jacobian")
+    result = results_of(filled, outputs_several, create_graph)
+    return results_of(outputs, outputs_several, create_graph), result
 
 
 def jacobian(
@@ -187,39 +84,91 @@ def jacobian(
     """Return the Jacobian of each output by each input, of shape ``(*out.shape, *input.shape)``."""
     if strategy not in ("reverse-mode", "forward-mode"):
         refuse_by("functional/strategy", given=strategy)
-    if strategy == "forward-mode" and create_graph:
-        raise NotModelled("torch.autograd.functional.jacobian(create_graph=True, strategy='forward-mode')")
-    if strict and (vectorize or strategy == "forward-mode"):
-        beside = 'strategy="forward-mode"' if strategy == "forward-mode" else "vectorize=True"
-        refuse_by("functional/strict-one-by-one", function="jacobian", beside=beside, case=strategy)
-    if strategy == "forward-mode" and not vectorize:
-        refuse_by("functional/forward-mode-at-once-only")
+    if strategy == "forward-mode":
+        return _forward(func, inputs, create_graph, strict, vectorize)
     with enable_grad():
-        several, given = _tuple_of(inputs, "inputs", "jacobian")
-        forward = strategy == "forward-mode"
-        own = _own(given, create_graph or forward)
-        outputs_several, outputs = _tuple_of(func(*own), "outputs", "jacobian")
-        _need_history(outputs, "outputs", strict)
-        rows = [_rows(at, out, own, create_graph or forward, strict) for at, out in enumerate(outputs)]
-    if forward:  # tangents keep the history that they have
-        rows = [
-            [_inputs_first(x if leads_beyond(x, own) else x.detach(), out.ndim) for x in row]
-            for row, out in zip(rows, outputs, strict=True)
-        ]
-    blocks = [tuple(_kept(x, create_graph or forward) for x in row) for row in rows]
+        several, given = tuple_of(inputs, "inputs", "jacobian")
+        own = own_inputs(given, create_graph)
+        outputs_several, outputs = tuple_of(func(*own), "outputs", "jacobian")
+        need_history(outputs, "outputs", strict)
+        if vectorize:
+            if strict:
+                refuse_by(
+                    "functional/strict-one-by-one",
+                    function="jacobian",
+                    beside="vectorize=True",
+                    case="reverse-mode",
+                )
+            rows = _rows_at_once(outputs, own, create_graph)
+        else:
+            rows = [_rows(at, out, own, create_graph, strict) for at, out in enumerate(outputs)]
+    blocks = [tuple(history_if_asked_for(x, create_graph) for x in row) for row in rows]
+    for block in [blocks, *blocks]:
+        need_some(block)
     shaped = tuple(row if several else row[0] for row in blocks)
     return shaped if outputs_several else shaped[0]
 
 
-def _rows(at: int, out: Tensor, inputs: Tensors, create_graph: bool, strict: bool) -> list[Tensor]:
+def _forward(func: Callable[..., Any], inputs: Any, create_graph: bool, strict: bool, vectorize: bool) -> Any:
+    """The Jacobian in forward mode; several are in lists, and keep the history that they have."""
+    if create_graph:
+        raise NotModelled("torch.autograd.functional.jacobian(create_graph=True, strategy='forward-mode')")
+    if strict:
+        beside = 'strategy="forward-mode"'
+        refuse_by("functional/strict-one-by-one", function="jacobian", beside=beside, case="forward-mode")
+    several, given = tuple_of(inputs, "inputs", "jacobian")
+    if not vectorize:
+        refuse_by("functional/forward-mode-at-once-only")
+    _need_tensors(given)
+    with enable_grad():
+        own = own_inputs(given, create_graph=True)
+        outputs_several, outputs = tuple_of(func(*own), "outputs", "jacobian")
+        if any(x.is_complex() for x in (*own, *outputs)):
+            raise NotModelled(
+                "torch.autograd.functional.jacobian(strategy='forward-mode') of complex numbers"
+            )
+        rows = [_rows(at, out, own, create_graph=True, strict=False) for at, out in enumerate(outputs)]
+    blocks = [
+        [_inputs_first((x if leads_beyond(x, own) else x.detach()).to(out.dtype), out.ndim) for x in row]
+        for row, out in zip(rows, outputs, strict=True)
+    ]
+    shaped: Any = blocks if several else tuple(row[0] for row in blocks)
+    return shaped if outputs_several else shaped[0]
+
+
+def _need_tensors(tensors: TensorTuple) -> None:
+    if not tensors:
+        raise AssertionError("Expected at least one tensor")
+
+
+def _rows_at_once(outputs: TensorTuple, inputs: TensorTuple, create_graph: bool) -> list[list[Tensor]]:
+    """The Jacobians of each output by each input, from rows of all outputs: all have a history or none."""
+    _need_tensors(outputs)
+    lengths = [out.numel() for out in outputs]
+    basis, start = [], 0
+    for out, length in zip(outputs, lengths, strict=True):
+        basis.append(out.new_zeros((sum(lengths), length)))
+        basis[-1].diagonal(-start).fill_(1)
+        start += length
+    flat = [out.reshape((-1,)) for out in outputs]
+    grads = gradients_of(flat, inputs, basis, create_graph, batched=True)
+    columns = []
+    for g, x in zip(grads, inputs, strict=True):
+        column = zeros_like(x).expand((sum(lengths), *x.shape)) if g is None else g
+        parts = zip(column.split(lengths), outputs, strict=True)
+        columns.append([part.view((*out.shape, *x.shape)) for part, out in parts])
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _rows(at: int, out: Tensor, inputs: TensorTuple, create_graph: bool, strict: bool) -> list[Tensor]:
     """The Jacobians of one output by each input."""
     columns: list[list[Tensor]] = [[] for _ in inputs]
-    missing = f"Output {at} {OURS}"
+    missing = f"Output {at} {OF_FUNCTION}"
     for place in range(out.numel()):
         element = out.reshape((-1,))[place]  # two nodes for each
-        grads = _gradients((element,), inputs, None, create_graph)
+        grads = gradients_of((element,), inputs, None, create_graph, retain_graph=True)
         for column, g in zip(
-            columns, _filled(grads, inputs, strict, create_graph, missing, "jacobian"), strict=True
+            columns, zeros_filled_in(grads, inputs, strict, create_graph, missing, "jacobian"), strict=True
         ):
             column.append(g)
     shapes = [(*out.shape, *x.shape) for x in inputs]
@@ -237,8 +186,8 @@ def _inputs_first(jacobian: Tensor, ndim: int) -> Tensor:
 
 def _single(out: Any, function: str, strict: bool) -> Tensor:
     """The single output of one element; refuse any other, and first, if strict, one without a history."""
-    several, outputs = _tuple_of(out, "outputs", function)
-    _need_history(outputs, "outputs", strict)
+    several, outputs = tuple_of(out, "outputs", function)
+    need_history(outputs, "outputs", strict)
     if several:
         refuse_by("functional/one-output", function=function)
     if outputs[0].numel() != 1:
@@ -255,18 +204,14 @@ def hessian(
     outer_jacobian_strategy: str = "reverse-mode",
 ) -> Any:
     """Return the Hessian of a function of one element, of shape ``(*input.shape, *input.shape)`` per pair."""
-    several, given = _tuple_of(inputs, "inputs", "hessian")
-    if vectorize and strict:
-        refuse_by(
-            "functional/strict-one-by-one", function="hessian", beside="vectorize=True", case="reverse-mode"
-        )
+    several, given = tuple_of(inputs, "inputs", "hessian")
 
     def number(*args: Tensor) -> Tensor:
         return _single(func(*args), "hessian", strict).squeeze()
 
-    def gradient(*args: Tensor) -> Tensors:
+    def gradient(*args: Tensor) -> TensorTuple:
         first = jacobian(number, args, create_graph=True)
-        _need_history(first, "jacobian", strict)
+        need_history(first, "jacobian", strict)
         return first
 
     result = jacobian(gradient, given, create_graph, strict, vectorize, outer_jacobian_strategy)
@@ -278,15 +223,15 @@ def vhp(
 ) -> tuple[Any, Any]:
     """Return the output of ``func`` and the product of ``v`` with its Hessian."""
     with enable_grad():
-        several, given = _tuple_of(inputs, "inputs", "vhp")
-        own = _own(given, create_graph)
-        vector = _vector(v, own, several, "vhp", "the input to the user-provided function is", create_graph)
+        several, given = tuple_of(inputs, "inputs", "vhp")
+        own = own_inputs(given, create_graph)
+        vector = vector_of(v, own, several, "vhp", "the input to the user-provided function is", create_graph)
         out = _single(func(*own), "vhp", strict)
-        first = _gradients((out,), own, None, True)
-        _need_history(first, "jacobian", strict)
-        grads = _gradients(first, own, vector, create_graph)
-        filled = _filled(grads, own, strict, create_graph, f"The jacobian {OURS}", "hessian")
-    return _results((out,), False, create_graph), _results(filled, several, create_graph)
+        first = gradients_of((out,), own, None, True)
+        need_history(first, "jacobian", strict)
+        grads = gradients_of(first, own, vector, create_graph)
+        filled = zeros_filled_in(grads, own, strict, create_graph, f"The jacobian {OF_FUNCTION}", "hessian")
+    return results_of((out,), False, create_graph), results_of(filled, several, create_graph)
 
 
 def hvp(
@@ -294,15 +239,15 @@ def hvp(
 ) -> tuple[Any, Any]:
     """Return the output of ``func`` and the product of its Hessian with ``v``, by triple backward."""
     with enable_grad():
-        several, given = _tuple_of(inputs, "inputs", "hvp")
-        own = _own(given, create_graph)
-        vector = _vector(v, own, several, "hvp", "the input to the user-provided function is", create_graph)
+        several, given = tuple_of(inputs, "inputs", "hvp")
+        own = own_inputs(given, create_graph)
+        vector = vector_of(v, own, several, "hvp", "the input to the user-provided function is", create_graph)
         out = _single(func(*own), "hvp", strict)
-        first = _gradients((out,), own, None, True)
-        _need_history(first, "jacobian", strict)
+        first = gradients_of((out,), own, None, True)
+        need_history(first, "jacobian", strict)
         seeds = tuple(zeros_like(x, requires_grad=True) for x in own)
-        second = _gradients(first, own, seeds, True)
-        _need_history(second, "hessian", strict)
-        grads = _gradients(second, seeds, vector, create_graph)
-        filled = _filled(grads, own, strict, create_graph, f"The hessian {OURS}", "hessian")
-    return _results((out,), False, create_graph), _results(filled, several, create_graph)
+        second = gradients_of(first, own, seeds, True)
+        need_history(second, "hessian", strict)
+        grads = gradients_of(second, seeds, vector, create_graph)
+        filled = zeros_filled_in(grads, own, strict, create_graph, f"The hessian {OF_FUNCTION}", "hessian")
+    return results_of((out,), False, create_graph), results_of(filled, several, create_graph)

@@ -69,6 +69,9 @@ class saved_tensors_hooks:
     def __enter__(self) -> None:
         if STATE.saved_tensors_hooks_disabled:
             refuse_by("saved_hooks/disabled-refused", message=STATE.saved_tensors_hooks_disabled[-1])
+        for hook in (self.pack_hook, self.unpack_hook):
+            if not callable(hook):
+                raise TypeError(f"a hook of saved tensors must be a function, not {type(hook).__name__}")
         STATE.saved_tensors_hooks.append((self.pack_hook, self.unpack_hook))
 
     def __exit__(self, *_: object) -> None:

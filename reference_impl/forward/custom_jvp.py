@@ -60,7 +60,7 @@ def propagate(
     for at, (inner, out, tangent) in enumerate(zip(raws, outputs, out_tangents, strict=True)):
         if not isinstance(out, Tensor):
             continue  # NB: PyTorch drops a tangent of what is no tensor, unseen.
-        marked = any(inner is x for x in node.non_differentiable)
+        marked = any(inner is x for x in node.non_differentiable or ())
         if marked or array_of(out).dtype.kind not in DIFFERENTIABLE:
             if tangent is not None:
                 _refuse(
@@ -70,7 +70,7 @@ def propagate(
             continue
         if tangent is None:
             _refuse(MISSING)  # NB: PyTorch fails at an assertion of its own.
-        if any(inner is x for x in node.dirty_tensors):
+        if any(inner is x for x in node.dirty_tensors or ()):
             _written(level, out, tangent, args, tangents, versions)
         else:
             level.give(out, tangent, in_place=_is_view_of_plain(level, out, tangent, args))

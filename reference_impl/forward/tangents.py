@@ -81,7 +81,7 @@ class DualLevel:
             # tensor is another operand too.
             before = (operands[0].clone(), *operands[1:]) if kernel.mutates else operands
             out = execute(kernel, operands, attributes)
-            if array_of(out).dtype.kind not in DIFFERENTIABLE:
+            if out is NotImplemented or array_of(out).dtype.kind not in DIFFERENTIABLE:
                 return out
             if kernel.copies and tangents[1] is not None:
                 out_tangent = tangents[1].expand(array_of(out).shape).clone()  # keeps its own dtype

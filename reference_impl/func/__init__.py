@@ -35,7 +35,7 @@ from reference_impl.func.demands import (
 from reference_impl.func.functional_call import functional_call, stack_module_state
 from reference_impl.func.inference import normal, out_of_inference
 from reference_impl.func.mapping import need_randomness, vmap
-from reference_impl.func.trees import flat, like
+from reference_impl.func.trees import flat, leaves, like
 from reference_impl.namespace import composite
 from reference_impl.namespace.factories import ones_like, zeros_like
 from reference_impl.namespace.missing import loading
@@ -186,7 +186,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     def pulled(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         need_cotangents(cotangents, out)
         # NB: the history is recorded in any case, and dropped where nothing outside has one.
-        grads = _grads(outs, own, flat(cotangents), retain_graph)
+        grads = _grads(outs, own, leaves(cotangents), retain_graph)
         return _shaped(_filled(grads, own), primals, None)
 
     value = _kept(out, own)
@@ -262,6 +262,8 @@ def _jacobian(name: str, func: Callable[..., Any], args: Any, argnums: Any, has_
         own, out, aux = _recorded(VJP if name == "jacrev" else JVP, func, args, argnums, has_aux)
         need_real(name, out, "outputs")
         blocks = [_rows(x, own) for x in flat(out)]
+    if name == "jacfwd":  # PyTorch computes columns, of the dtype of the outputs
+        blocks = [[x.to(y.dtype) for x in block] for block, y in zip(blocks, flat(out), strict=True)]
     blocks = [[_without(x, own) for x in block] for block in blocks]
     shaped = like(out, [_shaped(block, args, argnums) for block in blocks])
     return (shaped, _kept(aux, own)) if has_aux else shaped

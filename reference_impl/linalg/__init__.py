@@ -27,6 +27,7 @@ from reference_impl.linalg.solving import (
     vecdot,
 )
 from reference_impl.namespace.missing import loading
+from reference_impl.namespace.tensor_arguments import tell_of_tensors
 from specs.ops.linalg import LinAlgError
 
 _WITH_OUT = (
@@ -36,6 +37,7 @@ _WITH_OUT = (
 )  # fmt: skip
 _CASTING_OUT = ("pinv", "tensorinv")
 globals().update({name: taking_out(globals()[name], casts=name in _CASTING_OUT) for name in _WITH_OUT})
+tell_of_tensors(globals(), __name__, "linalg_")
 __getattr__ = loading(__name__)
 
 __all__ = [

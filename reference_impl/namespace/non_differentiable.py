@@ -159,21 +159,24 @@ def order(x: np.ndarray, dim: int, descending: bool) -> np.ndarray:
 def _map(function: Callable[..., Any], lacking: str = "") -> Callable[..., Tensor]:
     """Make an elementwise function whose result has no gradient, for dtypes of kinds not ``lacking``."""
 
-    def mapped(*operands: Any) -> Tensor:
-        need_kernel(function.__name__, np.asarray(_array(operands[0])), lacking)
-        return tensor_of(broadcasting(function, *[_array(x) for x in operands]))
+    def mapped(x: Tensor) -> Tensor:
+        return _mapped(function, lacking, x)
 
     return mapped
 
 
 def _pair(function: Callable[..., Any], lacking: str = "") -> Callable[..., Tensor]:
     """Make such a function of two tensors."""
-    mapped = _map(function, lacking)
 
     def paired(x: Tensor, y: Tensor) -> Tensor:
-        return mapped(x, y)
+        return _mapped(function, lacking, x, y)
 
     return paired
+
+
+def _mapped(function: Callable[..., Any], lacking: str, *operands: Any) -> Tensor:
+    need_kernel(function.__name__, np.asarray(_array(operands[0])), lacking)
+    return tensor_of(broadcasting(function, *[_array(x) for x in operands]))
 
 
 def broadcasting(function: Callable[..., Any], *arrays: Any) -> Any:

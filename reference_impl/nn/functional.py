@@ -18,6 +18,7 @@ from reference_impl.fidelity.batched import drawn_anew, levels_of
 from reference_impl.namespace.missing import loading
 from reference_impl.namespace.quantiles import pdist  # noqa: F401
 from reference_impl.namespace.random import source
+from reference_impl.namespace.tensor_arguments import tell_of_tensors
 from reference_impl.nn.activation_functions import (  # noqa: F401  PyTorch has them here
     celu,
     celu_,
@@ -328,4 +329,5 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     return out if bias is None else out.add(bias)
 
 
+tell_of_tensors(globals(), "reference_impl.nn")
 __getattr__ = loading(__name__)

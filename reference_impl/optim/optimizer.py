@@ -64,18 +64,29 @@ class Optimizer:
             refuse_by("optim/needs-parameters")
         if not getattr(type(self).step, "hooked", False):
             type(self).step = hooked(type(self).step)  # type: ignore[method-assign]  # as PyTorch does
-        self._optimizer_step_pre_hooks: dict[int, Any] = {}
-        self._optimizer_step_post_hooks: dict[int, Any] = {}
-        self._optimizer_state_dict_pre_hooks: dict[int, Any] = {}
-        self._optimizer_state_dict_post_hooks: dict[int, Any] = {}
-        self._optimizer_load_state_dict_pre_hooks: dict[int, Any] = {}
-        self._optimizer_load_state_dict_post_hooks: dict[int, Any] = {}
+        self._begin_hooks()
         known = PATHS | defaults
         self.defaults = {name: known[name] for name in self.order or defaults}
         self.state: dict[Tensor, dict[str, Any]] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
         for group in given if isinstance(given[0], dict) else [{"params": given}]:
             self.add_param_group(group)
+
+    def _begin_hooks(self) -> None:
+        self._optimizer_step_pre_hooks: dict[int, Any] = {}
+        self._optimizer_step_post_hooks: dict[int, Any] = {}
+        self._optimizer_state_dict_pre_hooks: dict[int, Any] = {}
+        self._optimizer_state_dict_post_hooks: dict[int, Any] = {}
+        self._optimizer_load_state_dict_pre_hooks: dict[int, Any] = {}
+        self._optimizer_load_state_dict_post_hooks: dict[int, Any] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy has: neither hooks, nor the schedule that watches the steps."""
+        return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._begin_hooks()
+        vars(self).update(state)
 
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> Handle:
         """Call ``hook(optimizer, args, kwargs)`` before each step; it may replace the arguments."""

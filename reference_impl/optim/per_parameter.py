@@ -12,7 +12,7 @@ from reference_impl.base.rules import by
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace.factories import tensor
 from reference_impl.optim.optimizer import Optimizer, Update
-from reference_impl.optim.settings import check_path, check_rate
+from reference_impl.optim.settings import check_fused, check_path, check_rate
 
 
 def require(held: bool, text: str) -> None:
@@ -57,6 +57,7 @@ class PerParameter(Optimizer):
         decay = settings.get("weight_decay", 0)
         require(decay >= 0, f"Invalid weight_decay value: {decay}")
         super().__init__(params, settings | how)
+        check_fused(how)
 
     def change(self, updates: list[Update], group: dict[str, Any]) -> None:
         steps = [self._step(update, group) for update in updates]

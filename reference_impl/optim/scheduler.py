@@ -46,12 +46,17 @@ def set_rate(group: dict[str, Any], rate: float) -> None:
         group["lr"] = rate
 
 
+def need_optimizer(given: Any) -> None:
+    """Refuse anything but an optimizer."""
+    if not isinstance(given, Optimizer):
+        raise TypeError(f"{type(given).__name__} is not an Optimizer")
+
+
 class LRScheduler:
     """Base of schedules: `get_lr` gives the rates of the groups at ``last_epoch``."""
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        need_optimizer(optimizer)
         for at, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
                 group.setdefault("initial_lr", own(group["lr"]))
@@ -95,7 +100,7 @@ class LRScheduler:
         self._step_count += 1
         if epoch is not None:
             warnings.warn(_DEPRECATED, UserWarning, stacklevel=2)
-        self.move(None if epoch is None else int(epoch))
+        self.move(epoch)
 
     def move(self, epoch: int | None) -> None:
         """Set the rates of the next epoch, or of the given one in closed form where there is one."""

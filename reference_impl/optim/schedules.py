@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from reference_impl.optim.optimizer import Optimizer
-from reference_impl.optim.scheduler import LRScheduler, kept_of_function, own, set_rate
+from reference_impl.optim.scheduler import LRScheduler, kept_of_function, need_optimizer, own, set_rate
 
 
 def for_each_group(name: str, optimizer: Optimizer, given: Any) -> list[Any]:
@@ -38,8 +38,7 @@ class ReduceLROnPlateau(LRScheduler):
     ) -> None:
         if factor >= 1.0:
             raise ValueError("Factor should be < 1.0.")
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        need_optimizer(optimizer)
         if mode not in ("min", "max"):
             raise ValueError(f"mode {mode} is unknown!")
         if threshold_mode not in ("rel", "abs"):
@@ -209,8 +208,7 @@ class OneCycleLR(_WithMomentum):
         three_phase: bool = False,
         last_epoch: int = -1,
     ) -> None:
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        need_optimizer(optimizer)
         self.total_steps = _total(total_steps, epochs, steps_per_epoch)
         if not isinstance(pct_start, float) or not 0 <= pct_start <= 1:
             raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
@@ -294,6 +292,7 @@ class CyclicLR(_WithMomentum):
         max_momentum: Any = 0.9,
         last_epoch: int = -1,
     ) -> None:
+        need_optimizer(optimizer)
         if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
             raise ValueError("mode is invalid and scale_fn is None")
         for low, group in zip(

@@ -21,6 +21,10 @@ def check_path(kind: Any, how: dict[str, Any]) -> None:
     for name in how:
         if name not in PATHS or name not in kind.order:
             raise TypeError(f"{kind.__name__}.__init__() got an unexpected keyword argument {name!r}")
+
+
+def check_fused(how: dict[str, Any]) -> None:
+    """Refuse a fused update that is to be another, too; PyTorch does so once it has the parameters."""
     if how.get("fused"):
         if how.get("differentiable"):
             raise RuntimeError("`fused` does not support `differentiable`")

@@ -8,7 +8,7 @@ from typing import Any
 from reference_impl.base.rules import by
 from reference_impl.core.tensor import Tensor
 from reference_impl.optim.optimizer import Optimizer, Update
-from reference_impl.optim.settings import check_path
+from reference_impl.optim.settings import check_fused, check_path
 
 
 class SGD(Optimizer):
@@ -42,6 +42,7 @@ class SGD(Optimizer):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         settings = {"lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay}
         super().__init__(params, settings | {"nesterov": nesterov, "maximize": maximize} | how)
+        check_fused(how)
 
     def keeps_state(self, group: dict[str, Any]) -> bool:
         return bool(group["momentum"])

@@ -21,6 +21,8 @@ def norm_except_dim(v: Tensor, pow: float = 2, dim: int = 0) -> Tensor:
     """Return the norm along all dimensions but one; -1 stands for none."""
     if dim == -1:
         return v.norm(pow)
+    if v.ndim == 1:
+        return v.view((-1, 1)).norm(pow, 1)
     return v.norm(pow, [d for d in range(v.ndim) if d != dim % v.ndim], True)
 
 

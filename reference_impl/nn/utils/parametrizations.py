@@ -79,7 +79,9 @@ def spectral_norm(
 ) -> M:
     """Divide a weight by its largest singular value, which power iteration estimates whenever it is read."""
     transposed = type(module).__name__.startswith("ConvTranspose")
-    weight = getattr(module, name)
+    weight = getattr(module, name, None)
+    if not isinstance(weight, Tensor):
+        raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
     with no_grad():
         made = _SpectralNorm(weight, n_power_iterations, int(transposed) if dim is None else dim, eps)
     register_parametrization(module, name, made)
