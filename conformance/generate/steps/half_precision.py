@@ -21,6 +21,8 @@ def scale_half(state: GenState, x: TensorInfo) -> bool:
     What the product holds is measured: it spans too many bits for arithmetic that stays exact.
     """
     op = state.pick(_PRODUCTS)
+    if x.dtype not in _FACTORS:  # another was assigned to its data since
+        return False
     if not x.is_leaf or x.store.bits + x.store.frac > _MOST_BITS or not state.supports(op):
         return False
     name = state.result_name()
