@@ -36,14 +36,7 @@ from conformance.generate.state.gen_state import GenState
 from conformance.generate.state.oracle import RunnerOracle
 from conformance.generate.state.registry import FOLLOW_UPS
 from conformance.generate.state.tensor_info import Store
-from conformance.generate.steps import (
-    autograd_grad,
-    backward,
-    grad_attribute,
-    half_precision,
-    layer_functions,
-    training,
-)
+from conformance.generate.steps import autograd_grad, backward, grad_attribute, layer_functions, training
 from conformance.program import ANOMALY_MODES, Program, binds, reads, ref
 from conformance.program.parsing import parse
 from conformance.program.printing import to_text
@@ -212,16 +205,6 @@ def test_no_gradient_feeds_the_grad_of_a_leaf_without_a_name(given, foreign, bac
         state, store = GenState(Prng(0, 0), RunnerOracle(runner)), Store(3, may_hold_grad=True)
         store.shared_with_numpy = foreign
         assert backward.aliases_a_grad(state, state.bind(given, store)) is back
-
-
-def test_a_leaf_is_scaled_in_half_precision_as_long_as_it_has_it():
-    """Another dtype may be assigned to its data before the step that was scheduled comes."""
-    with Runner(ORACLE) as runner:
-        for step in parse("a = torch.ones(2, dtype=torch.float16)\na.data = torch.arange(2)"):
-            assert runner.step(step).outcome is DONE
-        state = GenState(Prng(0, 0), RunnerOracle(runner))
-        state.vocabulary = range_of(ORACLE.capabilities).exact
-        assert not half_precision.scale_half(state, state.bind("a", Store(1)))
 
 
 def test_a_name_is_bound_before_it_is_read():
