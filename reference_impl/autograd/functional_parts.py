@@ -69,11 +69,13 @@ def results_of(results: Sequence[Any], several: bool, create_graph: bool) -> Any
 
 
 def need_some(results: Sequence[Any]) -> None:
-    if not results:  # PyTorch looks at the first, whether there is one or not
+    """Refuse to give no results: PyTorch looks at the first, whether there is one or not."""
+    if not results:
         raise IndexError("tuple index out of range")
 
 
 def history_if_asked_for(x: Tensor, create_graph: bool) -> Tensor:
+    """Return a result with its history, or without where no graph was to be created."""
     return x if create_graph or not by("functional/no-history-unless-asked-for") else x.detach()
 
 
