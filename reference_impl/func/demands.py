@@ -99,6 +99,9 @@ def need_cotangents(cotangents: Any, out: Any) -> None:
             "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the "
             f"function. cotangents: {given}, primal output: {wanted}"
         )
+    for x, y in zip(leaves(cotangents), flat(out), strict=True):
+        if y.requires_grad and not (x is None or isinstance(x, Tensor)):
+            raise TypeError(f"gradients can be either Tensors or None, but got {type(x).__name__}")
 
 
 def need_tangents(primals: Any, tangents: Any) -> None:

@@ -57,6 +57,10 @@ INNOCENT = {
     "reference_impl/namespace/special.py": (EVERY, "ops under their names in torch.special"),
     "reference_impl/linalg/": ("diagonal norm sign vector_norm", "exported names, and fields of results"),
     "reference_impl/namespace/settings.py": ("threshold", "a print option"),
+    "reference_impl/namespace/tensor_arguments.py": (
+        "log_softmax norm sigmoid softmax split tanh",
+        "functions that PyTorch has in Python, so that they fail otherwise",
+    ),
     "reference_impl/optim/": ("abs cos sum t", "words of PyTorch's for options, and names of states"),
     "reference_impl/namespace/sorting.py": ("maximum minimum", "functions over ops"),
     "reference_impl/nn/": (EVERY, "functions and layers over ops, and reductions of losses"),
