@@ -146,3 +146,23 @@ def test_a_normalisation_rounds_by_how_much_it_scales_a_row_up(density: str) -> 
         bounds.append(RoundingBounds(seen).of(len(seen) - 1, "b").at(0.0))
     alike = density == "end"
     assert bounds[0] / bounds[1] == pytest.approx(1.0 if alike else 1e5**0.5)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "h = torch.tensor(complex(-3.0, 2.0))",
+        "h = torch.tensor([1.0]).to(torch.cdouble)",
+        "h = torch.fft.fft(torch.tensor([1.0]))",
+    ],
+)
+def test_complex_numbers_count_though_nobody_looked_at_them(made: str) -> None:
+    """`abs` rounds complex numbers alone; the name that held them is bound anew before anything is seen."""
+    seen = trace(f"{made}\na = h.abs()\nh = torch.ones(())\n", "end")
+    assert RoundingBounds(seen).of(len(seen) - 1, "a").terms
+
+
+def test_real_numbers_stay_exact_though_nobody_looked_at_them() -> None:
+    """A name that was bound anew is no reason to take its numbers for complex."""
+    seen = trace("h = torch.tensor(-3.0)\na = h.abs()\nh = torch.ones(())\n", "end")
+    assert not RoundingBounds(seen).of(len(seen) - 1, "a").terms

@@ -32,11 +32,14 @@ from conformance.comparison.tolerance.op_effects import (
     ROUNDING_FUNCTIONS,
     base,
     divides_what_is_written,
+    dtypes_named,
+    leaves_the_cpu,
+    makes_complex,
     saves_by_hooks,
 )
 from conformance.comparison.tolerance.sizes import largest_magnitude, scale_of_rows
 from conformance.execution.trace import Trace
-from conformance.program import Dtype, Ref, Step, binds, reads
+from conformance.program import Ref, Step, binds, reads
 from specs.domain import AVOIDANCES
 from specs.fact import POSITION
 
@@ -150,8 +153,13 @@ class RoundingBounds:
         pair = slice(_DTYPE, _DEVICE + 1, _DEVICE - _DTYPE)
         shown = {facts[pair] for seen in trace.observations for facts in seen.facts.values()} - {()}
         self._dtypes = {str(dtype) for dtype, _ in shown}
-        self._complex = any(dtype.startswith("complex") for dtype in self._dtypes)
-        self._there = any(str(device) != "cpu" for _, device in shown)
+        # A name that is bound anew before anything is looked at shows neither.
+        self._complex = any(dtype.startswith("complex") for dtype in self._dtypes) or any(
+            map(makes_complex, trace.program)
+        )
+        self._there = any(str(device) != "cpu" for _, device in shown) or any(
+            map(leaves_the_cpu, trace.program)
+        )
         self._flow: DataFlow | None = None
         self._terms: dict[Rounded, Term] = {}
         self._tolerances: dict[Roundings, Tolerance] = {EXACT: NO_TOLERANCE}
@@ -161,7 +169,7 @@ class RoundingBounds:
 
     @cached_property
     def _unseen_dtype(self) -> str:
-        known = self._dtypes.union((UNSEEN_DTYPE,), *map(_dtypes_named, self._trace.program.steps))
+        known = self._dtypes.union((UNSEEN_DTYPE,), *map(dtypes_named, self._trace.program.steps))
         return max(known, key=lambda dtype: EPSILON.get(dtype, 0.0))
 
     def of(self, step: int, name: str) -> Tolerance:
@@ -237,12 +245,6 @@ class RoundingBounds:
             size = max(size, 1.0)  # a gradient is not seen, and what was seen later may have been written to
         unit = max(ulp, 1) * EPSILON.get(dtype, EPSILON[UNSEEN_DTYPE])
         return Term(unit, size, by_logarithm or (bool(ulp) and not from_exact))
-
-
-def _dtypes_named(step: Step) -> set[str]:
-    """The dtypes among the arguments of a step."""
-    values = (*step.args, *(value for _, value in step.kwargs))
-    return {value.name for value in values if isinstance(value, Dtype)}
 
 
 Perturbed = Callable[[], Sequence[Trace]]

@@ -5,10 +5,12 @@ How errors move along a program is in ``dataflow``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import cache
+from typing import Any
 
-from conformance.program import LAYERS, OPTIMIZERS, SAVING_MODES, Step
+from conformance.program import LAYERS, OPTIMIZERS, SAVING_MODES, Device, Dtype, Step
 from specs.callbacks import WRITING_CLASSES, class_of
 from specs.kind import ALIASES as SHARING
 from specs.op import Op
@@ -164,3 +166,36 @@ def written_all_the_same(step: Step, rule: str) -> bool:
     return (
         packed or step.op == "step" or rule in ("inference/write-outside-refused", "view/window-outside-base")
     )
+
+
+# -- what arguments tell -----------------------------------------------------------------------------
+_COMPLEX = re.compile("complex|cfloat|cdouble|polar|fft")
+"""Names, of dtypes and of functions, that may make complex numbers of real ones."""
+
+
+def dtypes_named(step: Step) -> set[str]:
+    """The dtypes among the arguments of a step."""
+    return {value.name for value in _arguments(step) if isinstance(value, Dtype)}
+
+
+def makes_complex(step: Step) -> bool:
+    """Tell whether a step may give complex numbers where there were none."""
+    named = any(map(_COMPLEX.search, (step.op, *dtypes_named(step))))
+    return named or any(map(_holds_complex, _arguments(step)))
+
+
+def leaves_the_cpu(step: Step) -> bool:
+    """Tell whether a step names another device."""
+    named = any(isinstance(value, Device) and value.name != "cpu" for value in _arguments(step))
+    return named or base(step.op) == "cuda"
+
+
+def _arguments(step: Step) -> tuple[Any, ...]:
+    """Return the arguments of a step, those by keyword last."""
+    return *step.args, *(value for _, value in step.kwargs)
+
+
+def _holds_complex(value: Any) -> bool:
+    if isinstance(value, tuple | list):
+        return any(map(_holds_complex, value))
+    return isinstance(value, complex)
