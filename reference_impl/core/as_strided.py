@@ -31,7 +31,10 @@ def elements_of(storage: np.ndarray, dtype: np.dtype) -> int:
 
 
 def window_on(storage: np.ndarray, dtype: np.dtype, window: StridedGeometry) -> np.ndarray:
-    """An array on a storage with that geometry; refused if it reaches beyond the storage."""
+    """An array on a storage with that geometry; refused if it reaches beyond the storage.
+
+    Without the rule that says so it is on memory of its own: what lies there is nobody's to write to.
+    """
     shape, strides, offset = window
     size = elements_of(storage, dtype)
     end = offset + 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
@@ -40,6 +43,7 @@ def window_on(storage: np.ndarray, dtype: np.dtype, window: StridedGeometry) -> 
         itemsize, sizes = dtype.itemsize, {"sizes": list(shape), "strides": list(strides)}
         bytes_ = {"itemsize": itemsize, "needs": end * itemsize, "has": size * itemsize}
         refuse_by("view/window-outside-base", offset=offset, end=end, size=size, case=case, **sizes, **bytes_)
+        return np.zeros(shape, dtype)
     if not storage.flags.c_contiguous or 0 in shape:
         return placed(storage, dtype, shape, strides, offset)
     return np.ndarray(shape, dtype, storage, offset * dtype.itemsize, [s * dtype.itemsize for s in strides])

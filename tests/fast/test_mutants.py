@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 import reference_impl as torch
 from conformance.adapters import load
 from conformance.execution.run import run
@@ -44,3 +46,13 @@ def test_an_adapter_runs_the_mutant_and_then_the_function_again() -> None:
     with knocked_out("version/shared-by-detach"):
         assert version() == 0
     assert version() == 1
+
+
+def test_a_window_outside_its_storage_is_on_memory_of_its_own() -> None:
+    """Without the rule that refuses it, a write to it overwrites nothing beside the storage."""
+    lent = torch.from_numpy(np.ones(8)[::2])
+    with knocked_out("view/window-outside-base"):
+        beyond = lent.as_strided((2,), (1,), 64)
+    beyond.fill_(3.0)
+    assert not np.shares_memory(beyond._array, lent._storage)
+    assert [3.0, 3.0] == beyond.tolist()
