@@ -166,3 +166,10 @@ def test_real_numbers_stay_exact_though_nobody_looked_at_them() -> None:
     """A name that was bound anew is no reason to take its numbers for complex."""
     seen = trace("h = torch.tensor(-3.0)\na = h.abs()\nh = torch.ones(())\n", "end")
     assert not RoundingBounds(seen).of(len(seen) - 1, "a").terms
+
+
+def test_a_sum_that_cancels_is_off_by_units_of_what_was_added() -> None:
+    """``logaddexp`` adds the larger operand to a logarithm: near zero as much is off as anywhere."""
+    seen = trace("a = torch.tensor(-0.5)\nb = torch.tensor(-1.0)\nc = a.logaddexp(b)\n", "each")
+    (term,) = RoundingBounds(seen).of(len(seen) - 1, "c").terms
+    assert term.size == 1.0

@@ -29,6 +29,7 @@ from conformance.comparison.tolerance.op_effects import (
     ADAPTIVE,
     ADAPTIVE_ULP,
     ADDING_FUNCTIONS,
+    NORMALISING_FUNCTIONS,
     ROUNDING_FUNCTIONS,
     base,
     divides_what_is_written,
@@ -235,7 +236,8 @@ class RoundingBounds:
         if self._name(step) in ADDING_FUNCTIONS:
             operands = [self._facts(index, each) for each in reads(step)]
             size = max([size, *(largest_magnitude(each[_VALUE]) for each in operands if each is not None)])
-            size *= 1.0 if operands[0] is None else scale_of_rows(step, operands[0][_VALUE])
+            if self._name(step) in NORMALISING_FUNCTIONS and operands[0] is not None:
+                size *= scale_of_rows(step, operands[0][_VALUE])
         if adapts:  # it adds what it has rounded to the parameter, which may cancel it
             before = self._trace[index - 1].facts.get(name)
             size = max(size, 1.0 if before is None else largest_magnitude(before[_VALUE]))
