@@ -107,14 +107,18 @@ class AbstractNode:
     computing it rounds whatever comes in, `divides` that it does so by what it reads, and `hands_on` that it
     may pass on the very gradient it got.
     `rounding` is the number of what happens to an inexact gradient here; later nodes have higher ones.
+    A `junction` is no step: it passes on to its parents what comes in, as its children would to each of them;
+    it comes behind the step of its number.
     """
 
     __slots__ = (
-        "divides", "families", "hands_on", "keeps", "operands", "parents", "passed", "rounding", "rounds"
+        "divides", "families", "hands_on", "junction", "keeps", "operands", "parents", "passed", "place",
+        "rounding", "rounds",
     )  # fmt: skip
 
-    def __init__(self, rounding: int) -> None:
-        self.rounding = rounding
+    def __init__(self, rounding: int, junction: bool = False) -> None:
+        self.rounding, self.junction = rounding, junction
+        self.place = rounding + junction / 2
         self.parents: set[AbstractNode] = set()
         self.keeps: set[AbstractMemory] = set()
         self.operands: Tensors = {}
@@ -269,7 +273,7 @@ def carry(
         more = stack.pop().parents - reached
         reached |= more
         stack += more
-    order = sorted(reached, key=lambda node: node.rounding, reverse=True)
+    order = sorted(reached, key=lambda node: node.place, reverse=True)
     at = {node: Arrival() for node in order}
     found: dict[AbstractTensor, Arrival] = {}
     start, fresh = {*memories_of(seeds)}, {node: {AbstractMemory()} for node in order if not node.hands_on}
@@ -297,12 +301,12 @@ def carry(
             if passed is not None and passed not in kept:
                 kept[passed] = level_of(passed.keeps) | level_of(memories_of(passed.operands))
             onward |= kept[passed]
-            if onward or node in inexact:
+            if (onward or node in inexact) and not node.junction:
                 onward |= own | rounding
             for parent in node.parents:
                 new = at[parent].add(onward, fresh.get(node) or here.carriers)
                 # One node stands for many gradients in a crowd, and those may lie behind each other.
-                again |= new and parent.rounding >= node.rounding
+                again |= new and parent.place >= node.place
     everything = EXACT
     for node, here in at.items():
         if here.level and node.families:

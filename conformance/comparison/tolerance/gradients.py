@@ -50,7 +50,9 @@ class GradientsOfRun:
         self._passed = Passed(self._ran) if create_graph else None
         self._rounds = create_graph and any(node.is_inexact() for node in self._ran)
         self._divides = create_graph and any(node.divides for node in self._ran)
-        self._before: set[AbstractNode] = set()
+        # Later gradients may have come through all that ran, and through earlier ones.
+        self._before = AbstractNode(len(roundings) - 1, junction=True)
+        self._before.parents = {*self._ran, *nodes_of(begun)}
         self._kinds: dict[Any, tuple[AbstractTensor, AbstractMemory, AbstractNode]] = {}
 
     def gradient(
@@ -61,7 +63,8 @@ class GradientsOfRun:
         """
         level = arrival.onto(old)
         kind = self._roundings[arrival.roundings.bit_length() - 1] if arrival.roundings else None
-        if self._crowded and kind in self._kinds:
+        new = not (self._crowded and kind in self._kinds)
+        if not new:
             made, memory, node = self._kinds[kind]
             memory.level |= level
         else:
@@ -74,10 +77,13 @@ class GradientsOfRun:
             self._kinds[kind] = made, memory, node
         for carrier in arrival.carriers:
             memory.may_be(carrier)
-        if self._create:  # later gradients may have come through earlier ones
-            node.parents |= self._before
+        if self._create:
+            node.parents.add(self._before)
             node.parents.update(earlier)
-            self._before.add(node)
+            if new:
+                later = AbstractNode(node.rounding, junction=True)
+                later.parents = {node, self._before}
+                self._before = later
         same = sharing(self._begun, arrival.carriers) if self._captures and self._begun else ()
         made.join(families_of(same))
         made.passes_on = not same
@@ -94,7 +100,6 @@ class GradientsOfRun:
         tensor.grads = {**tensor.grads, made: None}
 
     def _record(self, node: AbstractNode, memory: AbstractMemory) -> None:
-        """Let a gradient's node depend on all that the run passed."""
-        node.parents = {*self._ran, *nodes_of(self._begun)}
+        """Let a gradient's node read what all that the run passed has kept."""
         node.keeps, node.passed, node.rounds = {memory}, self._passed, self._rounds
         node.divides = self._divides
