@@ -106,28 +106,32 @@ def _surviving(chunk: Chunk, result: Tally | Died, work: Work) -> Tally:
     it.
 
     A death that is not seen again came from outside, and costs nothing but time. So did each
-    SIGKILL that the program by itself does not get: the system sends it, not a program.
+    SIGKILL that the program by itself does not get: the system sends it, not a program. One that no program
+    gets while no rule is left out of the reference is the suite's own.
     """
     crashes = Tally()
     unconfirmed: list[Died] = []
+    own: Died | None = None
     while isinstance(result, Died):
         if result.program is None or to_text(result.program) in chunk.skip:
-            crashes += Tally(
-                broken=(f"programs {chunk.first} to {chunk.first + chunk.count - 1}: {result.how}",)
-            )
+            crashes += Tally(broken=(f"{_place(chunk)}: {result.how}",))
             return crashes
         side = TORCH if result.step == 0 else chunk.subject
         death = _death_again(result, side)
         unconfirmed.append(result)
         by_what_ran_before = result.how not in FROM_OUTSIDE and unconfirmed.count(result) >= TWICE
-        if death is not None or by_what_ran_before:
+        if by_what_ran_before and death is None and chunk.unconfirmed and not _within(result, side):
+            own, unconfirmed = result, []
+            chunk = replace(chunk, unconfirmed=frozenset())
+        elif death is not None or by_what_ran_before:
+            own = None if death is None else own
             crashes += _crash(chunk, result, side, death)
             chunk = replace(chunk, skip=chunk.skip | {to_text(result.program)})
         elif len(unconfirmed) >= MOST_DEATHS:
             raise ProcessesKilled(f"processes keep ending ({result.how}), at nothing that does so by itself")
         limit = adapters.patience(chunk.subject, chunk.timeout)
         (result,) = survive(work, [chunk], chunk=1, timeout=limit, alike=1)
-    return result + crashes
+    return result + crashes + (Tally() if own is None else _own_crash(chunk, own))
 
 
 def _death_again(died: Died, side: str) -> tuple[str, int] | None:
@@ -154,9 +158,28 @@ def _crash(chunk: Chunk, died: Died, side: str, again: tuple[str, int] | None) -
     if again is not None:
         small = shrink_deadly(program, side, again[0], (died.how, again[1]))
         program, not_reduced = (program, "it kills now and then") if small is None else (small, "")
-    told = words_of(program), side, adapters.load(side).version, died.how
-    known = issue_within(*told) if not_reduced else issue_of(*told)
+    if not_reduced:
+        known = _within(died, side)
+    else:
+        known = issue_of(words_of(program), side, adapters.load(side).version, died.how)
     blames = Verdict.BROKEN_SUITE if side in (TORCH, REFERENCE) else Verdict.NONCONFORMANCE
-    where = f"programs {chunk.first} to {chunk.first + chunk.count - 1}"
-    crash = Crash(where, side, blames, died.how, to_text(program), known, not_reduced=not_reduced)
+    crash = Crash(_place(chunk), side, blames, died.how, to_text(program), known, not_reduced=not_reduced)
     return Tally(crashes=(crash,))  # NB: it is counted where the chunk is worked through again
+
+
+def _within(died: Died, side: str) -> str | None:
+    """Return the issue of a crash on record that the program may have died of later, or None."""
+    assert died.program is not None
+    return issue_within(words_of(died.program), side, adapters.load(side).version, died.how)
+
+
+def _own_crash(chunk: Chunk, died: Died) -> Tally:
+    """Return the tally of a death that comes where rules are left out of the reference, and else does not."""
+    assert died.program is not None
+    text, when = to_text(died.program), "it comes as rules are left out of the reference"
+    crash = Crash(_place(chunk), "suite", Verdict.BROKEN_SUITE, died.how, text, not_reduced=when)
+    return Tally(crashes=(crash,))
+
+
+def _place(chunk: Chunk) -> str:
+    return f"programs {chunk.first} to {chunk.first + chunk.count - 1}"
