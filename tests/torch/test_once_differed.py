@@ -1158,6 +1158,27 @@ c = torch.nn.functional.conv2d(a, b)
 a.data = a.data.double()
 c.sum().backward()
 """,
+    "a convolution whose image is of integers by now": """
+a = torch.ones(1, 1, 3, dtype=torch.float64)
+b = torch.ones(1, 1, 2, dtype=torch.float64, requires_grad=True)
+c = torch.nn.functional.conv1d(a, b)
+a.data = torch.ones(1, 1, 3, dtype=torch.int64)
+c.sum().backward()
+""",
+    "a convolution whose kernel has another dtype by now, which its gradient does not read": """
+a = torch.ones(1, 1, 3, dtype=torch.float64)
+b = torch.ones(1, 1, 2, dtype=torch.float64, requires_grad=True)
+c = torch.nn.functional.conv1d(a, b)
+b.data = torch.ones(1, 1, 2)
+c.sum().backward()
+""",
+    "a clip reads the grads twice, and warns as often of a non-leaf": """
+a = torch.ones(2, requires_grad=True)
+b = a.mul(2.0)
+a.sum().backward()
+c = torch.nn.utils.clip_grad_norm_([b, a], 1.0)
+d = torch.nn.utils.clip_grad_norm_([b], 1.0)
+""",
     "a normalized layer whose weight has another dtype by now": """
 a = torch.tensor([[1.0, 2.0, 4.0]], requires_grad=True)
 b = torch.ones(3, requires_grad=True)

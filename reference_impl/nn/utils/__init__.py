@@ -25,17 +25,17 @@ def clip_grad_norm_(
     """Scale all gradients so that their joint norm is at most ``max_norm``; return the norm before."""
     tensors = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     grads = [x.grad for x in tensors if x.grad is not None]
-    if not grads:
-        return zeros(())
     total = get_total_norm(grads, norm_type, error_if_nonfinite)
     if by("nn/clipping-bounds-the-norm"):
-        _scale(grads, total, max_norm)
+        clip_grads_with_norm_(tensors, max_norm, total)  # NB: it reads the grads anew, and warns anew
     return total
 
 
 def _scale(grads: list[Tensor], total: Tensor, max_norm: float) -> None:
     """Scale gradients whose joint norm is ``total``."""
     max_norm = float(max_norm)
+    if not grads:
+        return
     scale = total.add(1e-6).reciprocal().mul(max_norm).clamp_max(1.0)
     if not all(g.is_cpu for g in grads) and share_memory(grads):
         raise UnspecifiedOrder("memory is clipped twice")
@@ -60,9 +60,9 @@ def get_total_norm(
 ) -> Tensor:  # fmt: skip
     """The norm of all elements of some tensors."""
     given = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    order = float(norm_type)
     if not given:
         return zeros(())
-    order = float(norm_type)
     total = composite.stack([x.norm(order) for x in given]).norm(order)
     if error_if_nonfinite and not bool(total.isfinite()):
         raise RuntimeError(
