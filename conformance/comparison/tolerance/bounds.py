@@ -36,6 +36,7 @@ from conformance.comparison.tolerance.op_effects import (
     dtypes_named,
     leaves_the_cpu,
     makes_complex,
+    name_of_op,
     saves_by_hooks,
 )
 from conformance.comparison.tolerance.sizes import largest_magnitude, scale_of_rows
@@ -204,8 +205,7 @@ class RoundingBounds:
         function = step.op.rpartition(".")[2]
         if function in ROUNDING_FUNCTIONS:
             return function
-        name = base(step.op)
-        return f"_{name}" if f"_{name}" in self._ops else name
+        return name_of_op(base(step.op), self._ops)
 
     def _bound(self, level: Roundings) -> Tolerance:
         found = self._tolerances.get(level)

@@ -6,7 +6,7 @@ How errors move along a program is in ``dataflow``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -73,6 +73,14 @@ def base(op: str) -> str:
 
     name = OPERATORS.get(op) or op.rpartition(".")[2]
     return name.removesuffix("_")
+
+
+def name_of_op(name: str, ops: Container[str]) -> str:
+    """Return the name under which a function is among the ops, or its own if it is not: `special.xlog1py` is
+    `_special_xlog1py`, and `arctanh` is `atanh`.
+    """
+    inner = (f"_{name}", f"_special_{name}", f"_linalg_{name}", name.replace("arc", "a", 1))
+    return next((each for each in inner if each in ops), name)
 
 
 @cache
