@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from specs.errors import need_kernel, refuse
+from specs.errors import need_kernel, refuse, unspecified_unless
 
 Formula = Callable[..., Any]
 Dtypes = dict[str, np.dtype]
@@ -54,6 +54,27 @@ def one_dtype(
             mixed = name in wider and want.itemsize == 2 and got == np.float32
             if got != want and not mixed:
                 refuse("op/one-dtype", name=kernel or "backward", case=case, x=want, y=got)
+
+    return demanding(check)
+
+
+def dtypes_of_convolution(*read: str) -> Callable[[Formula], Formula]:
+    """Have a convolution's formula look at the dtypes of the image ``x`` and of what else it reads.
+
+    The image's says which of PyTorch's kernels is taken: where it is none of single or half precision, the
+    native one, which has no integers and no complex numbers. The others have words of their own, or none.
+    """
+
+    def check(dtypes: Dtypes) -> None:
+        image = dtypes["x"]
+        if all(dtypes.get(name, image) == image for name in read):
+            return
+        native = image.kind in "biuc" or image == np.float64
+        unspecified_unless(native, "the gradient of a convolution whose operands have other dtypes by now")
+        need_kernel("slow_conv2d_cpu_grad_input", image, "biuc")
+        for name in read:
+            if dtypes.get(name, image) != image:
+                refuse("op/one-dtype", name="backward", case="read", x=image, y=dtypes[name])
 
     return demanding(check)
 

@@ -76,6 +76,7 @@ class Op:
     often: int | tuple[int, int] = 1  # in this proportion; the second number is for the in-place form
     exact: bool = True  # small dyadic operands give exact results, in any summation order
     ulp: int = 0  # how far a result may be off where it is not exact
+    cancels: bool = False  # its last step adds an operand: it is off by units of what it adds
     grows: str = "contracts"  # how large its result may be: see GROWS; default: "saturates" if it gives bools
     jumps: bool = False  # value or derivative jump: no rounded operands; default: if it gives bools
     domain: str | Mapping[str, str] = "any"  # the values to draw: one name of DOMAINS, or one per operand

@@ -139,6 +139,7 @@ def older_bases_of_functions():
     ]) == 'oTT'  # fmt: skip
     twice = torch.autograd.set_multithreading_enabled(False).clone()
     twice.__exit__(None, None, None)
+    torch.autograd.set_multithreading_enabled(True)
 
 
 def hooks_and_volatile_tensors_of_old():

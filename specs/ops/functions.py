@@ -149,6 +149,7 @@ deg2rad.wrt(x=lambda g: g.mul_scalar(_DEGREE))
     tries=("ties",),
     exact=False,
     ulp=4,
+    cancels=True,
     domain="moderate",
     grows="adds",
     iterates=False,

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from specs.demands import Dtypes, demanding, one_dtype
+from specs.demands import dtypes_of_convolution, one_dtype
 from specs.dtype_names import scalar_type
-from specs.errors import need_kernel, refuse, unspecified_unless
+from specs.errors import unspecified_unless
 from specs.kind import Bool, Count, Indices, IntList, OptPosition, Tensor
 from specs.op import op
 
@@ -157,34 +157,13 @@ def _need_fit(g: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: 
     )
 
 
-def _as_recorded(*read: str) -> Callable[..., Any]:
-    """Have a formula look at the dtypes of the image and of what else it reads.
-
-    The image's says which of PyTorch's kernels is taken: where it is none of single or half precision, the
-    native one, which has no integers and no complex numbers. The others have words of their own, or none.
-    """
-
-    def check(dtypes: Dtypes) -> None:
-        image = dtypes["x"]
-        if all(dtypes.get(name, image) == image for name in read):
-            return
-        native = image.kind in "biuc" or image == np.float64
-        unspecified_unless(native, "the gradient of a convolution whose operands have other dtypes by now")
-        need_kernel("slow_conv2d_cpu_grad_input", image, "biuc")
-        for name in read:
-            if dtypes.get(name, image) != image:
-                refuse("op/one-dtype", name="backward", case="read", x=image, y=dtypes[name])
-
-    return demanding(check)
-
-
-@_as_recorded("g", "weight")
+@dtypes_of_convolution("g", "weight")
 def _to_input(g: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
     _need_fit(g, x, weight, stride, padding, dilation)
     return g._conv_input(x, weight, **_how(stride, padding, dilation, groups))
 
 
-@_as_recorded("g")
+@dtypes_of_convolution("g")
 def _to_weight(g: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
     _need_fit(g, x, weight, stride, padding, dilation)
     return g._conv_weight(x, weight, **_how(stride, padding, dilation, groups))

@@ -62,7 +62,7 @@ def nansum(x: Tensor, dim: OptDims = None, keepdim: Bool = False) -> Any:
 nansum.wrt(x=_nansum_backward)
 
 
-@op(node="Logaddexp2Backward0", lacks="biuc", iterates=False, **_FACTS)
+@op(node="Logaddexp2Backward0", lacks="biuc", iterates=False, cancels=True, **_FACTS)
 def logaddexp2(x: Tensor, y: Tensor) -> Any:
     """The base-2 logarithm of the sum of powers of two."""
     return np.logaddexp2(x, y)

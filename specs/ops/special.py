@@ -171,6 +171,7 @@ def _accumulated(x: np.ndarray, axis: int) -> np.ndarray:
     dtypes="float",
     exact=False,
     ulp=8,
+    cancels=True,
     lacks="biu",
     kernel="logcumsumexp_out",
 )

@@ -28,7 +28,6 @@ from conformance.comparison.tolerance.facts_after import FactsAfter
 from conformance.comparison.tolerance.op_effects import (
     ADAPTIVE,
     ADAPTIVE_ULP,
-    ADDING_FUNCTIONS,
     NORMALISING_FUNCTIONS,
     ROUNDING_FUNCTIONS,
     base,
@@ -75,6 +74,15 @@ def rounding_ops() -> Mapping[str, int]:
         if not all(o.exact for o in found)
     }
     return ROUNDING_FUNCTIONS | declared
+
+
+@cache
+def cancelling_functions() -> frozenset[str]:
+    """The functions that add an operand last, which may cancel what they have rounded."""
+    from specs import ops
+
+    declared = (name for name, found in ops.load().items() if any(op.cancels for op in found))
+    return NORMALISING_FUNCTIONS.union(declared)
 
 
 @cache
@@ -233,7 +241,7 @@ class RoundingBounds:
         dtype, size = (
             (self._unseen_dtype, 1.0) if facts is None else (facts[_DTYPE], largest_magnitude(facts[_VALUE]))
         )
-        if self._name(step) in ADDING_FUNCTIONS:
+        if self._name(step) in cancelling_functions():
             operands = [self._facts(index, each) for each in reads(step)]
             size = max([size, *(largest_magnitude(each[_VALUE]) for each in operands if each is not None)])
             if self._name(step) in NORMALISING_FUNCTIONS and operands[0] is not None:

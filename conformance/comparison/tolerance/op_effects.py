@@ -40,10 +40,7 @@ ROUNDING_FUNCTIONS = {"cross_entropy": 16, "layer_norm": 16, "clip_grad_norm_": 
 """Functions beside the op table that round, with the units that one application may be off."""
 
 NORMALISING_FUNCTIONS = frozenset(["layer_norm"])
-"""Those of them that scale rows up."""
-
-ADDING_FUNCTIONS = NORMALISING_FUNCTIONS | {"logaddexp", "logaddexp2", "logcumsumexp"}
-"""Functions that add an operand last, which may cancel what they have rounded."""
+"""Those of them that scale rows up, and add an operand last, which may cancel what they have rounded."""
 
 ADAPTIVE = frozenset(["torch.optim.Adam", "torch.optim.AdamW"])
 """Optimizers whose steps round what they add to their parameters."""
