@@ -36,7 +36,7 @@ from conformance.generate.state.gen_state import GenState
 from conformance.generate.state.oracle import RunnerOracle
 from conformance.generate.state.registry import FOLLOW_UPS
 from conformance.generate.state.tensor_info import Store
-from conformance.generate.steps import autograd_grad, backward, grad_attribute, layer_functions, training
+from conformance.generate.steps import autograd_grad, grad_attribute, layer_functions, training
 from conformance.program import ANOMALY_MODES, Program, binds, reads, ref
 from conformance.program.parsing import parse
 from conformance.program.printing import to_text
@@ -152,59 +152,6 @@ def test_an_optimizer_writes_nothing_that_it_is_reading_elsewhere(grad, settings
         *_, tensor = (state.bind(name, store) for name in "aej")
         state.vocabulary = range_of(ORACLE.capabilities).exact
         assert training.optimizer_step(state, training.Optimizer(ref("u"), (tensor,))) is drawn
-
-
-@pytest.mark.parametrize(
-    ("made", "bits", "frac", "rough"),
-    [
-        ("torch.tensor([1.0, -9.0])", 4, 0, False),
-        ("torch.tensor([0.5, 0.375], dtype=torch.bfloat16)", 2, 3, False),
-        ("torch.tensor([complex(1.0, 0.25)])", 2, 2, False),
-        ("torch.tensor([[1, 8], [2, 3]]).t()", 4, 0, False),
-        ("torch.tensor([True])", 2, 0, False),
-        ("torch.ones(0)", 2, 0, False),
-        ("torch.tensor([1.0, float('nan')])", 99, 0, True),
-        ("torch.tensor([complex(1.0, float('-inf'))])", 99, 0, True),
-    ],
-)
-def test_bounds_of_a_gradient_are_read_off_its_elements(made, bits, frac, rough):
-    """The bounds of a store cover its elements, and the bounds it had before."""
-    with Runner(ORACLE) as runner:
-        for step in parse(f"a = {made}\n"):
-            assert runner.step(step).outcome is DONE
-        state = GenState(Prng(0, 0), RunnerOracle(runner))
-        store = state.measure("a")
-        assert (bits, frac, rough, True) == (store.bits, store.frac, store.inexact, store.may_hold_grad)
-        tensor = state.bind("a", Store(3, 2))
-        state.remeasure(tensor)
-        assert (max(bits, 3), max(frac, 2), rough) == (
-            tensor.store.bits,
-            tensor.store.frac,
-            tensor.store.inexact,
-        )
-
-
-@pytest.mark.parametrize(
-    ("given", "foreign", "back"), [("n", True, True), ("n", False, False), ("k", True, False)]
-)
-def test_no_gradient_feeds_the_grad_of_a_leaf_without_a_name(given, foreign, back):
-    """A gradient that could be that grad's own memory through numpy is not drawn; others are."""
-    text = """
-        a = torch.ones(2, 2, requires_grad=True)
-        f = a.transpose(0, 1)
-        a.grad = torch.ones(2, 2)
-        i = a.grad
-        m = i.numpy()
-        n = torch.from_numpy(m)
-        k = n.clone()
-        del a
-    """
-    with Runner(ORACLE) as runner:
-        for step in parse(dedent(text)):
-            assert runner.step(step).outcome is DONE
-        state, store = GenState(Prng(0, 0), RunnerOracle(runner)), Store(3, may_hold_grad=True)
-        store.shared_with_numpy = foreign
-        assert backward.aliases_a_grad(state, state.bind(given, store)) is back
 
 
 def test_a_name_is_bound_before_it_is_read():

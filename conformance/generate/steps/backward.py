@@ -48,9 +48,19 @@ def upstream_gradient(state: GenState, tensor: TensorInfo) -> Any:
     if state.dtypes and state.below(8) == 7:
         for other in reversed(state.tensors):
             if other.shape == tensor.shape and other.dtype != tensor.dtype and can_require_grad(other):
-                return other
+                return other if _leaves_room(state, other) else False
     found = state.like(tensor, excluding=tensor)
-    return found or (tensor if tensor.kind == "c" or state.below(4) == 3 else False)
+    if found is None and (tensor.kind == "c" or state.below(4) == 3):
+        found = tensor
+    return found if found is not None and _leaves_room(state, found) else False
+
+
+def _leaves_room(state: GenState, g: TensorInfo) -> bool:
+    """True if products with a gradient stay exact.
+
+    Gradients of gradients have no bounds of their own: beyond the mantissa, the order of a sum would show.
+    """
+    return state.fits(g.dtype, g.store.bits, 0 if g.store.inexact else g.store.frac)
 
 
 @step(11)
