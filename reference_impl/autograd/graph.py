@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 
+from reference_impl.autograd.function_node import FunctionNode
 from reference_impl.base.modes import enable_grad, no_grad
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
@@ -42,7 +43,11 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     Raises RuntimeError for a tensor that does not require grad."""
     if not tensor.requires_grad:
         refuse_by("edge/needs-requires-grad")
-    return GradientEdge(_node_of(tensor), tensor.output_nr)
+    node, token = _node_of(tensor), None
+    if isinstance(node, FunctionNode):  # PyTorch keeps its graph alive by a view, which may be refused
+        with enable_grad():
+            token = tensor.view_as(tensor).grad_fn
+    return GradientEdge(node, tensor.output_nr, token)
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:

@@ -213,7 +213,7 @@ _huber.wrt(
         lambda g, x, y, reduction, delta: _held(g, x, y, reduction, delta, 1)
     ),
     y=one_dtype("y", "x", "g", case="iterated")(
-        lambda g, x, y, reduction, delta: _held(g, x, y, reduction, delta, 1).neg()
+        lambda g, x, y, reduction, delta: _held(g, y, x, reduction, delta, 1)
     ),
 )
 
@@ -234,5 +234,5 @@ def _smooth_l1(x: Tensor, y: Tensor, reduction: Reduction, beta: Scalar) -> Any:
 
 _smooth_l1.wrt(
     x=lambda g, x, y, reduction, beta: _held(g, x, y, reduction, beta, 1 / beta),
-    y=lambda g, x, y, reduction, beta: _held(g, x, y, reduction, beta, 1 / beta).neg(),
+    y=lambda g, x, y, reduction, beta: _held(g, y, x, reduction, beta, 1 / beta),
 )

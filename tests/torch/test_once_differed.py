@@ -1508,6 +1508,47 @@ b = copy.deepcopy(a)
 c = b.sum()
 c.backward()
 """,
+    "an edge of a custom function's result holds a view of it, and data may leave that without a version": '''
+class Within(torch.autograd.Function):
+    """Finds its derivative by a backward of its own."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        with torch.enable_grad():
+            inner = x.detach().requires_grad_()
+            squares = (inner * inner).sum()
+        squares.backward()
+        return g * inner.grad
+
+
+a = torch.tensor(2.0, requires_grad=True)
+with torch.inference_mode():
+    with torch.enable_grad():
+        b = Within.apply(a)
+c = torch.autograd.graph.get_gradient_edge(b)
+b.data = a
+d = torch.autograd.graph.get_gradient_edge(b)
+e = Within.apply(a)
+with torch.inference_mode():
+    f = torch.autograd.graph.get_gradient_edge(e)
+g = torch.autograd.graph.get_gradient_edge(e)
+torch.autograd.backward(g)
+h = a.grad
+''',
+    "the gradient of a target is no negated one": """
+a = torch.tensor([1.0, 2.0], requires_grad=True)
+b = torch.tensor([1.0, 3.0], requires_grad=True)
+c = torch.nn.functional.smooth_l1_loss(a, b)
+d = torch.nn.functional.huber_loss(a, b)
+e = torch.autograd.grad(c, b)[0].reciprocal()
+f = torch.autograd.grad(d, b)[0].reciprocal()
+""",
 }
 
 
