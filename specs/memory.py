@@ -1,10 +1,11 @@
-"""Predicates about the memory of arrays: dense, self-overlapping, overlapping another array."""
+"""The memory of arrays: if it is dense, overlaps itself or that of another array, and all of it."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 
 def overlaps_partly(written: np.ndarray, read: Any, foreign: bool = False) -> bool:
@@ -45,3 +46,14 @@ def dense(array: np.ndarray) -> bool:
             return False
         expected *= size
     return True
+
+
+def span(array: np.ndarray) -> np.ndarray:
+    """Return the memory from an array's first element to its last, with what lies between them.
+
+    A dense array is that memory itself.
+    """
+    if dense(array):
+        return array
+    first, end = np.lib.array_utils.byte_bounds(array)
+    return as_strided(array, ((end - first) // array.itemsize,), (array.itemsize,), subok=True)

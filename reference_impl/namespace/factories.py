@@ -19,7 +19,14 @@ from reference_impl.base.quietly import quietly
 from reference_impl.base.rules import by, refuse_by, warn, warn_once
 from reference_impl.base.session import STATE
 from reference_impl.base.size import contiguous_format, preserve_format, strided
-from reference_impl.core.access import array_of, set_flag, set_gradient_edge, set_memory, version_counter
+from reference_impl.core.access import (
+    array_of,
+    set_flag,
+    set_gradient_edge,
+    set_memory,
+    storage_of,
+    version_counter,
+)
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.fidelity.batched import levels_of, marked
 from reference_impl.fidelity.zero_tensor import ZeroTensor
@@ -27,6 +34,7 @@ from reference_impl.namespace.nested_numbers import dtype_of_parts, holds_number
 from specs.errors import need_fit
 from specs.layout import FORMATS, in_format, laid_out_like
 from specs.layout import empty_strided as empty_strided_array
+from specs.memory import span
 
 _KINDS = {"i": dtypes.int64, "u": dtypes.int64, "b": dtypes.bool_}
 
@@ -206,8 +214,9 @@ def from_numpy(array: np.ndarray) -> Tensor:
     # A storage of its own on the same memory: PyTorch does not know either that both are one.
     alias = array.view() if by("copy/from-numpy-shares") else array.copy()
     out = wrap(alias)
-    set_memory(out, alias, alias)  # keeps numpy's strides even without elements
-    STATE.shared_with_numpy[id(alias)] = alias
+    storage = span(alias)
+    set_memory(out, alias, storage)  # keeps numpy's strides even without elements
+    STATE.shared_with_numpy[id(storage)] = storage
     return out
 
 
@@ -234,7 +243,9 @@ def empty_strided(
     numpy = dtypes.numpy_of(dtype)
     array = empty_strided_array(shape_of((size,), {}), tuple([s * numpy.itemsize for s in stride]), numpy)
     array[...] = 0
-    return new_leaf(array, requires_grad, **where)
+    leaf = new_leaf(array, requires_grad, **where)
+    set_memory(leaf, array_of(leaf), span(storage_of(leaf)))
+    return leaf
 
 
 def full(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from reference_impl.base.device import find_device, making_on, place_of
+from reference_impl.base.device import CPU, find_device, making_on, on, place_of
 from reference_impl.base.grad_dtype import attributes_of
 from reference_impl.base.rules import by, refuse_by
 from reference_impl.core import extension_points
@@ -29,6 +29,7 @@ from reference_impl.core.access import (
 )
 from reference_impl.core.inplace import bump
 from reference_impl.core.tensor import Tensor, wrap
+from specs.memory import span
 
 
 def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
@@ -40,9 +41,10 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
         own = storage_of(self)
         storage = memo.get(id(own))
         if storage is None:
-            storage = memo[id(own)] = own.copy(order="K")
-        copied = wrap(_same_window(array_of(self), own, storage))
-        set_memory(copied, array_of(copied), storage)
+            storage = memo[id(own)] = span(own).copy(order="K")
+        window = _taken_on(storage, _window_of(self))
+        copied = wrap(window)
+        set_memory(copied, window, storage)
         memo[id(self)] = copied
         if not is_inference(copied) and by("copy/deepcopy-counts-one"):
             bump(copied)
@@ -59,22 +61,30 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
     return memo[id(self)]
 
 
-def _same_window(array: np.ndarray, old: np.ndarray, new: np.ndarray) -> np.ndarray:
-    """The window of ``array`` on ``old``, taken on ``new``."""
-    if array is old:
-        return new
-    if new.strides != old.strides:
-        return array.copy(order="K")  # the old memory had gaps, which the copy lacks
-    if not array.size:  # numpy may let an empty array begin anywhere
-        return as_strided(new, array.shape, array.strides)
-    offset = array.__array_interface__["data"][0] - old.__array_interface__["data"][0]
-    return np.ndarray(array.shape, array.dtype, new, offset, array.strides)
+_Window = tuple[np.dtype, tuple[int, ...], int, tuple[int, ...]]
+"""The part of a memory that a tensor shows: dtype, shape, offset and strides, the last two in bytes."""
+
+
+def _window_of(x: Tensor) -> _Window:
+    array, own = array_of(x), storage_of(x)
+    # Numpy may let an empty array begin anywhere.
+    offset = np.lib.array_utils.byte_bounds(array)[0] - np.lib.array_utils.byte_bounds(own)[0]
+    return array.dtype, array.shape, offset if array.size else 0, array.strides
+
+
+def _taken_on(memory: np.ndarray, window: _Window) -> np.ndarray:
+    dtype, shape, offset, strides = window
+    if 0 in shape:
+        return as_strided(memory.view(dtype), shape, strides)
+    return np.ndarray(shape, dtype, memory, offset, strides)
 
 
 def _reduced(self: Tensor, protocol: Any) -> Any:
     """Pickle elements, flag, device and attributes; ``copy.copy`` comes this way too, as in PyTorch."""
     _about_to_pickle(self)
-    return _rebuilt, (array_of(self), self.requires_grad, str(place_of(self))), attributes_of(self) or None
+    memory = on(CPU, span(storage_of(self)))
+    made = memory, _window_of(self), self.requires_grad, str(place_of(self))
+    return _rebuilt, made, attributes_of(self) or None
 
 
 def _about_to_pickle(x: Tensor) -> None:
@@ -93,9 +103,11 @@ def warn_of_hooks(x: Tensor) -> None:
             )
 
 
-def _rebuilt(array: np.ndarray, requires_grad: bool, place: str) -> Tensor:
-    with making_on(find_device(place)):
+def _rebuilt(memory: np.ndarray, window: _Window, requires_grad: bool, place: str) -> Tensor:
+    array, place_ = _taken_on(memory, window), find_device(place)
+    with making_on(place_):
         out = wrap(array)
+    set_memory(out, array, on(place_, memory))
     if not is_inference(out) and by("copy/pickle-counts-one"):
         bump(out)
     if by("copy/pickle-keeps-the-flag"):
@@ -110,6 +122,7 @@ class _Saver(pickle.Pickler):
         super().__init__(file, protocol=2, fix_imports=False)  # as PyTorch, which refuses frozensets
         self.apart: list[Any] = []
         self._numbers: dict[int, int] = {}
+        self._memories: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
     def persistent_id(self, obj: Any) -> int | None:
         return self._numbers.get(id(obj))
@@ -118,13 +131,11 @@ class _Saver(pickle.Pickler):
         if not (isinstance(obj, Tensor) and type(obj).__reduce_ex__ is Tensor.__reduce_ex__):
             return NotImplemented
         _about_to_pickle(obj)
-        array, own = array_of(obj), storage_of(obj)
-        window: tuple[Any, ...] = (self._put_apart(array),)
-        if array is not own and array.size and own.flags.c_contiguous:
-            offset = array.__array_interface__["data"][0] - own.__array_interface__["data"][0]
-            dtype = self._put_apart(array.dtype)
-            window = self._put_apart(own), dtype, array.shape, offset, array.strides
-        return _window, (window, obj.requires_grad, str(place_of(obj))), attributes_of(obj) or None
+        own, (dtype, *rest) = storage_of(obj), _window_of(obj)
+        if id(own) not in self._memories:
+            self._memories[id(own)] = own, self._put_apart(on(CPU, span(own)))
+        memory, window = self._memories[id(own)][1], (self._put_apart(dtype), *rest)
+        return _rebuilt, (memory, window, obj.requires_grad, str(place_of(obj))), attributes_of(obj) or None
 
     def _put_apart(self, part: Any) -> Any:
         if id(part) not in self._numbers:
@@ -133,19 +144,9 @@ class _Saver(pickle.Pickler):
         return part
 
 
-def _window(window: tuple[Any, ...], requires_grad: bool, place: str) -> Tensor:
-    own, *shown = window
-    if not shown:
-        return _rebuilt(own, requires_grad, place)
-    dtype, shape, offset, strides = shown
-    out = _rebuilt(np.ndarray(shape, dtype, own, offset, strides), requires_grad, place)
-    set_memory(out, array_of(out), own)
-    return out
-
-
 _SAFE = {
     "collections": "OrderedDict Counter", "_codecs": "encode",
-    "builtins": "set bytearray complex getattr", __name__: "_rebuilt _window",
+    "builtins": "set bytearray complex getattr", __name__: "_rebuilt",
     "reference_impl.nn.parameter": "_rebuilt Parameter",
 }  # fmt: skip
 """The names that a file of weights may ask for, beside those of the folder ``base``."""

@@ -104,6 +104,20 @@ def tensors_are_saved_and_loaded():
     assert error_kinds([lambda: torch.load(io.BytesIO()), lambda: torch.save(x * 2, io.BytesIO())]) == "o-"
 
 
+def copies_have_all_of_the_memory():
+    """Copied, pickled or saved, a view keeps its offset and strides. Rule: copy/pickle-keeps-the-flag."""
+    x, f = torch.arange(12.0).reshape(3, 4)[1:, ::2].requires_grad_(), io.BytesIO()
+    torch.save(x, f)
+    f.seek(0)
+    copies = [torch.load(f), pickle.loads(pickle.dumps(x)), copy.deepcopy(x)]
+    assert [(t.tolist(), t.storage_offset(), t.stride(), t.untyped_storage().nbytes()) for t in copies] == [
+        ([[4.0, 6.0], [8.0, 10.0]], 4, (4, 2), 48)
+    ] * 3
+    assert [t.requires_grad for t in copies] == [True] * 3
+    gaps = [torch.from_numpy(torch.ones(6).numpy()[::3]), torch.empty_strided((2,), (3,))]
+    assert [(copy.deepcopy(t).stride(), t.untyped_storage().nbytes()) for t in gaps] == [((3,), 16)] * 2
+
+
 def tensors_are_close_to_one_another():
     """By the tolerances of their dtypes, in shape and dtype too. Rule: copy/number-of-one-element."""
     c = torch.testing.assert_close

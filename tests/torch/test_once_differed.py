@@ -1549,6 +1549,23 @@ d = torch.nn.functional.huber_loss(a, b)
 e = torch.autograd.grad(c, b)[0].reciprocal()
 f = torch.autograd.grad(d, b)[0].reciprocal()
 """,
+    "a deep copy of an array of numpy's has the gaps that the array has": """
+import copy
+a = torch.tensor([[-1.0, -2.0, 1.0], [2.0, 3.0, 4.0]])
+b, c, d = a.unbind(-1)
+e = c.numpy()
+f = torch.from_numpy(e)
+g = copy.deepcopy(f)
+h = torch.as_strided(g, (2,), (1,), 1)
+""",
+    "a deep copy without elements keeps its strides": """
+import copy
+a = torch.ones(2, 3)
+b = a.narrow(1, 0, 0)
+c = b.numpy()
+d = torch.from_numpy(c)
+e = copy.deepcopy(d)
+""",
 }
 
 
