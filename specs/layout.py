@@ -156,6 +156,11 @@ def in_format(array: np.ndarray, memory_format: str) -> np.ndarray:
     return made.transpose(tuple(np.argsort(order)))
 
 
+def with_channels_last(array: np.ndarray) -> np.ndarray:
+    """A copy of an array of four or five dimensions with its channels last."""
+    return in_format(array, "torch.channels_last" if array.ndim == 4 else "torch.channels_last_3d")
+
+
 def strides_in(array: np.ndarray) -> tuple[int, ...]:
     """The strides that an array of four or five dimensions has with its channels last."""
     step, strides = array.itemsize, [0] * array.ndim

@@ -51,9 +51,9 @@ def dense(array: np.ndarray) -> bool:
 def span(array: np.ndarray) -> np.ndarray:
     """Return the memory from an array's first element to its last, with what lies between them.
 
-    A dense array is that memory itself.
+    An array that is row-major is that memory itself.
     """
-    if dense(array):
+    if array.flags.c_contiguous:
         return array
     first, end = np.lib.array_utils.byte_bounds(array)
     return as_strided(array, ((end - first) // array.itemsize,), (array.itemsize,), subok=True)

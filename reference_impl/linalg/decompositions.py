@@ -109,8 +109,8 @@ class _Svd(Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, full: bool) -> Any:
-        u, s, vh = (wrap(by_column(part) if part.ndim > 1 else part)
-                    for part in np.linalg.svd(array_of(x), full))  # fmt: skip
+        left, values, right = np.linalg.svd(array_of(x), full)
+        u, s, vh = wrap(by_column(left)), wrap(np.ascontiguousarray(values)), wrap(by_column(right))
         ctx.save_for_backward(u, s, vh)
         ctx.set_materialize_grads(False)
         return u, s, vh

@@ -94,7 +94,7 @@ class _Lstsq(Function):
         residuals = apart.sum(-2).astype(none.dtype) if rows > columns and full else none
         solution = np.asarray(found, left.dtype)
         rest = (
-            wrap(np.asarray(rank if driver != "gels" else np.empty(0), np.int64)),
+            wrap(np.asarray(rank if driver != "gels" else np.empty(0), np.int64, order="C")),
             wrap(values.astype(none.dtype) if driver in ("gelsd", "gelss") else none.copy()),
         )
         out = wrap(solution[..., 0] if vector else by_column(solution)), wrap(residuals)

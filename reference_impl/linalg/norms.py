@@ -164,4 +164,4 @@ def matrix_rank(
     given = read_tolerances("linalg.matrix_rank", atol=atol, rtol=0.0 if tol is not None else rtol)
     values = eigvalsh(A.detach()).abs() if hermitian else svdvals(A.detach())
     counted = above(array_of(values), array_of(A).shape, **given).sum(-1)
-    return wrap(np.asarray(counted, np.int64))
+    return wrap(np.asarray(counted, np.int64, order="C"))

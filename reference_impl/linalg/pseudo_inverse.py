@@ -65,7 +65,7 @@ class _Pinv(Function):
         kept = above(sizes, array.shape, **given)
         inverse = np.where(kept, 1, 0) / np.where(kept, values, 1)
         found = np.matmul(v * inverse[..., None, :], np.swapaxes(u, -1, -2).conj())
-        out = wrap(np.asarray(found, array.dtype))
+        out = wrap(np.asarray(found, array.dtype, order="C"))
         ctx.save_for_backward(x, out)
         return out
 

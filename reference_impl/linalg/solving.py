@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl.base.rules import refuse_by
+from reference_impl.base.size import contiguous_format
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.fidelity.batched import marking
@@ -165,13 +166,14 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
     """The product of a matrix with itself, or with its inverse if ``n`` is negative."""
     need_square("linalg.matrix_power", array_of(A), half=True, integers=True)
     if n == 0:
-        return A.clone().copy_(eye(A.shape[-1], dtype=A.dtype, device=A.device).expand_as(A))
+        identity = eye(A.shape[-1], dtype=A.dtype, device=A.device).expand_as(A)
+        return A.clone(memory_format=contiguous_format).copy_(identity)
     if n < 0:
         A, n = inv(A), -n
         if n == 1:
             return A
     if n == 1:
-        return A.clone()
+        return A.clone(memory_format=contiguous_format)
     power: Tensor | None = None
     while n:
         if n & 1:

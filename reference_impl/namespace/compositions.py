@@ -16,6 +16,7 @@ from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap, wrap_beside
 from reference_impl.namespace import composite, random
+from reference_impl.namespace.factories import zeros_like
 from specs.dtype_names import scalar_type
 from specs.errors import need_kernel
 from specs.ops.helpers import axis_of
@@ -47,7 +48,7 @@ def diff(
         if part is not None:
             _need_beside(x, part, axis)
     if n == 0:
-        return x.new_zeros(tuple(x.shape)).copy_(x)
+        return zeros_like(x).copy_(x)
     parts = [part for part in (prepend, x, append) if part is not None]
     x = x if len(parts) == 1 else composite.cat(parts, dim)
     for _ in range(min(n, x.shape[dim])):

@@ -32,7 +32,7 @@ def count_nonzero(x: Tensor, dim: Any = None) -> Tensor:
     """The number of elements that are not zero."""
     given = () if dim is None else (dim,) if isinstance(dim, int) else dim
     count = np.count_nonzero(array_of(x), axes_of(given, x.ndim) if given else None)
-    return tensor_of(count if given else np.int64(count))
+    return tensor_of(np.asarray(count, np.int64, order="C"))
 
 
 def unique(

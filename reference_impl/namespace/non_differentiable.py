@@ -23,6 +23,7 @@ from reference_impl.namespace import geometry
 from reference_impl.namespace.meeting import Numbers, meeting
 from specs.dtype_names import scalar_type
 from specs.errors import need_kernel
+from specs.layout import as_torch_lays_out
 from specs.ops.helpers import axes_of, axis_of
 from specs.signature import clash
 
@@ -53,7 +54,8 @@ def isclose(x: Tensor, y: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_
     """Compare elements within tolerances."""
     _one_dtype(x, y)
     _need_tolerances(rtol, atol)
-    return tensor_of(np.isclose(array_of(x), array_of(y), rtol, atol, equal_nan))
+    close = np.isclose(array_of(x), array_of(y), rtol, atol, equal_nan)
+    return wrap(as_torch_lays_out(np.asarray(close), [array_of(x), array_of(y)]))
 
 
 def allclose(x: Tensor, y: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
@@ -107,7 +109,7 @@ def _found(function: Callable[..., Any]) -> Callable[..., Tensor]:
         array = array_of(x)
         given = [dim] if isinstance(dim, int) else dim
         axis = None if given is None else axes_of(given, x.ndim)
-        out = function(array, axis=axis, keepdims=keepdim)
+        out = np.asarray(function(array, axis=axis, keepdims=keepdim), order="C")
         return tensor_of(out.astype(np.uint8) if array.dtype == np.uint8 else out)
 
     return test
@@ -140,7 +142,7 @@ def argsort(x: Tensor, dim: int = -1, descending: bool = False, stable: bool = F
     """The indices that sort along a dimension."""
     if x.is_complex():
         refuse_by("op/complex-extreme", name="argsort", case="sort")
-    return wrap(order(array_of(x), dim, descending))
+    return wrap(as_torch_lays_out(order(array_of(x), dim, descending), [array_of(x)]))
 
 
 def order(x: np.ndarray, dim: int, descending: bool) -> np.ndarray:
@@ -176,7 +178,8 @@ def _pair(function: Callable[..., Any], lacking: str = "") -> Callable[..., Tens
 
 def _mapped(function: Callable[..., Any], lacking: str, *operands: Any) -> Tensor:
     need_kernel(function.__name__, np.asarray(_array(operands[0])), lacking)
-    return tensor_of(broadcasting(function, *[_array(x) for x in operands]))
+    arrays = [_array(x) for x in operands]
+    return wrap(as_torch_lays_out(np.array(broadcasting(function, *arrays)), arrays))
 
 
 def broadcasting(function: Callable[..., Any], *arrays: Any) -> Any:

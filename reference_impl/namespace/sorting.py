@@ -16,6 +16,7 @@ from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.non_differentiable import order
 from reference_impl.namespace.return_types import return_type
 from specs.errors import need_kernel
+from specs.layout import as_torch_lays_out
 from specs.ops.helpers import axis_of
 
 _RESULTS: dict[str, Any] = {
@@ -40,7 +41,10 @@ def _need_order(name: str, x: np.ndarray) -> None:
 def _picked(name: str, x: Tensor, index: Any, dim: int, keepdim: bool, overload: str = "") -> Any:
     """Pick the values at ``index`` along ``dim``; return them with the indices, as PyTorch's named tuple."""
     _need_order(name, array_of(x))
-    at = wrap(np.asarray(index, np.int64, order="C"))
+    positions = np.asarray(index, np.int64, order="C")
+    if overload:  # a sort's: they lie as the values do
+        positions = as_torch_lays_out(positions, [array_of(x)])
+    at = wrap(positions)
     return _RESULTS[name](getattr(x, f"_{overload or name}_at")(at, dim, keepdim), at)
 
 

@@ -170,6 +170,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     return input._pixel_shuffle(upscale_factor)
 
 
+@keeping_format
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """An image rearranged into channels."""
     return input._pixel_unshuffle(downscale_factor)

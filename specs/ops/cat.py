@@ -17,7 +17,7 @@ import numpy as np
 from specs.active_rules import by
 from specs.errors import refuse
 from specs.kind import Dim, IntList, Tensor
-from specs.layout import in_format, lies_with_channels_last
+from specs.layout import lies_with_channels_last, with_channels_last
 from specs.op import Op, op
 from specs.ops import load
 
@@ -60,6 +60,9 @@ def _stacked(parts: Sequence[Any], dim: int) -> Any:
     for at, part in enumerate(parts):
         if part.shape != parts[0].shape:
             refuse("op/stack-sizes", first=list(parts[0].shape), got=list(part.shape), at=at)
+    if parts[0].ndim > 3 and dim < parts[0].ndim:  # PyTorch concatenates them, and views that
+        shape = parts[0].shape
+        return _end_to_end(parts, dim).reshape((*shape[:dim], len(parts), *shape[dim:]))
     return np.ascontiguousarray(np.stack(parts, dim))
 
 
@@ -81,9 +84,13 @@ def _concatenated(parts: Sequence[Any], dim: int, sizes: Sequence[int]) -> Any:
             pairs = zip(first.shape, part.shape, strict=True)
             want, size = next((m, n) for d, (m, n) in enumerate(pairs) if m != n and d != dim)
             refuse("op/cat-sizes", want=want, size=size, at=at, **told)
+    return _end_to_end(parts, dim)
+
+
+def _end_to_end(parts: Sequence[Any], dim: int) -> Any:
     joined = np.concatenate(parts, dim)
     if joined.ndim > 3 and all(map(lies_with_channels_last, parts)):
-        return in_format(joined, "torch.channels_last" if joined.ndim == 4 else "torch.channels_last_3d")
+        return with_channels_last(joined)
     return np.ascontiguousarray(joined)
 
 

@@ -50,7 +50,7 @@ def conjugate(x: Tensor) -> Any:
     return x._conj() if x.is_complex() else x
 
 
-@op(internal=True, node="ComplexBackward0", dtypes="same")
+@op(internal=True, node="ComplexBackward0", dtypes="same", layout=("x", "imag"))
 def _complex(x: Tensor, imag: Tensor) -> Any:
     """Complex numbers of two real parts."""
     out: np.ndarray = np.empty(

@@ -170,7 +170,7 @@ def renorm(x: Tensor, p: Scalar, dim: Dim, maxnorm: Scalar) -> Any:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
     sizes = vector_norm.body(x, p, _others(x.ndim, axis_of(dim, x.ndim)), True)
     scale = np.where(sizes > maxnorm, maxnorm / (sizes + sizes.dtype.type(1e-7)), 1)
-    return (x * scale).astype(x.dtype)
+    return (x * scale).astype(x.dtype, order="C")
 
 
 def _others(ndim: int, dim: int) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ from specs.inference_alone import copied
 from specs.kind import Bool, Format, IntList, Size, Tensor
 from specs.layout import in_format
 from specs.op import composite, op
-from specs.ops.linalg import need_square
+from specs.ops.linalg import by_column, need_square
 
 _FACTS: dict[str, Any] = {"internal": True, "dtypes": "keep", "wide": True, "exact": False, "ulp": 64}
 
@@ -123,9 +123,8 @@ def _cholesky_solve(x: Tensor, factor: Tensor, *, upper: Bool) -> Any:
     if x.dtype != factor.dtype:
         found = f"b of type {scalar_type(x)} and A of type {scalar_type(factor)}"
         raise RuntimeError(f"Expected b and A to have the same dtype, but found {found} instead.")
-    return np.asarray(
-        np.linalg.solve(_factored(factor.astype(np.result_type(factor, np.float64)), upper), x), x.dtype
-    )
+    matrix = _factored(factor.astype(np.result_type(factor, np.float64)), upper)
+    return by_column(np.linalg.solve(matrix, x).astype(x.dtype))
 
 
 def _factor_of_solution(g: Any, x: Any, factor: Any, out: Any, upper: bool) -> Any:
@@ -144,7 +143,8 @@ _cholesky_solve.wrt(
 def cholesky_inverse(x: Tensor, upper: Bool = False) -> Any:
     """The inverse of the matrix with that triangular factor."""
     need_square("cholesky_inverse", x)
-    return np.asarray(np.linalg.inv(_factored(x.astype(np.result_type(x, np.float64)), upper)), x.dtype)
+    matrix = _factored(x.astype(np.result_type(x, np.float64)), upper)
+    return by_column(np.linalg.inv(matrix).astype(x.dtype))
 
 
 def _factor_of_inverse(g: Any, x: Any, out: Any, upper: bool) -> Any:

@@ -79,13 +79,13 @@ digamma.wrt(x=lambda g, x: g.mul(x._polygamma(1)))
 polygamma_of.wrt(x=lambda g, x, n: g.mul(x._polygamma(n + 1)))
 
 
-@op(node="MvlgammaBackward0", lacks="c", kernel="arange", **_FACTS)
+@op(node="MvlgammaBackward0", layout=(), lacks="c", kernel="arange", **_FACTS)
 def mvlgamma(x: Tensor, p: Count) -> Any:
     """The logarithm of the gamma function of ``p`` dimensions."""
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
     terms = sum(np.vectorize(_log_gamma, otypes=[np.float64])(x - j / 2) for j in range(p)) if x.size else x
-    return np.asarray(p * (p - 1) / 4 * math.log(math.pi) + terms).astype(x.dtype)
+    return np.asarray(p * (p - 1) / 4 * math.log(math.pi) + terms).astype(x.dtype, order="C")
 
 
 mvlgamma.wrt(

@@ -199,10 +199,10 @@ def _gelu_tanh_backward(g: Any, x: Any) -> Any:
 _gelu_tanh.wrt(x=_gelu_tanh_backward)
 
 
-@op(node="LogSigmoidBackward0", dtypes="float", lacks="biuc", kernel="log_sigmoid", **_FACTS)
+@op(node="LogSigmoidBackward0", dtypes="float", lacks="biuc", kernel="log_sigmoid", **_FACTS | {"layout": ()})
 def _log_sigmoid(x: Tensor) -> Any:
     """The logarithm of the logistic function."""
-    return np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
+    return np.asarray(np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x))), order="C")
 
 
 @op(node="LogSigmoidBackwardBackward0", **_FACTS)

@@ -23,6 +23,7 @@ from specs.kind import (
     Tensor,
     Vector,
 )
+from specs.layout import as_torch_lays_out
 from specs.op import op
 from specs.ops.helpers import axis_of
 from specs.ops.index_demands import need_fillable, need_long, need_places, need_puttable
@@ -39,7 +40,7 @@ def take(x: Tensor, index: Indices) -> Any:
     if index.size and not x.size:
         raise IndexError("take(): tried to take from an empty tensor")
     need_places("take", index, x.size)
-    return np.asarray(x.reshape(-1)[index])
+    return np.asarray(x.reshape(-1)[index], order="C")
 
 
 take.wrt(x=lambda g, x, index: x.new_zeros(x.shape).put(index, g, True))
@@ -83,7 +84,13 @@ def _size(x: np.ndarray) -> str:
     return f"[{', '.join(map(str, x.shape))}]"
 
 
-@op(node="SliceScatterBackward0", torch_names={"source": "src"}, complex_history=False, **_FACTS)
+@op(
+    node="SliceScatterBackward0",
+    torch_names={"source": "src"},
+    complex_history=False,
+    layout=("x",),
+    **_FACTS,
+)
 def slice_scatter(
     x: Tensor, source: Tensor, dim: Dim = 0, start: OptPosition = None, end: OptPosition = None,
     step: Stride = 1,
@@ -170,9 +177,12 @@ def rot90(x: Tensor, k: Count = 1, dims: Dims = (0, 1)) -> Any:
     for d in dims:
         axis_of(d, x.ndim)
     turned = np.rot90(x, k, dims)
-    if k % 2 == 0:
+    if k % 4 == 0:
         return turned.copy(order="C")
-    return np.ascontiguousarray(np.swapaxes(turned, *dims)).swapaxes(*dims)  # a flip, transposed
+    if k % 2 == 0:
+        return as_torch_lays_out(turned.copy(order="C"), [x])
+    flipped = np.swapaxes(turned, *dims).copy(order="C")
+    return as_torch_lays_out(flipped, [x]).swapaxes(*dims)
 
 
 rot90.wrt(x=lambda g, k, dims: g.rot90(-k, dims))

@@ -15,7 +15,7 @@ from specs.ops.linalg import need_matrix
 def _linalg_pinv(x: Tensor) -> Any:
     """The pseudo-inverse of each matrix; saves its result."""
     need_matrix("linalg.pinv", x)
-    return np.linalg.pinv(x, rcond=max(x.shape[-2:]) * np.finfo(x.dtype).eps)
+    return np.ascontiguousarray(np.linalg.pinv(x, rcond=max(x.shape[-2:]) * np.finfo(x.dtype).eps))
 
 
 def pinv_backward(g: Any, x: Any, out: Any) -> Any:

@@ -244,7 +244,7 @@ def _pixel_shuffle(x: Tensor, upscale_factor: Count) -> Any:
     parts = x.reshape(math.prod(x.shape[:-3]), channels // r**2, r, r, height, width).transpose(
         0, 1, 4, 2, 5, 3
     )
-    return parts.reshape(*x.shape[:-3], channels // r**2, height * r, width * r)
+    return np.ascontiguousarray(parts.reshape(*x.shape[:-3], channels // r**2, height * r, width * r))
 
 
 @op(internal=True, dtypes="keep", node="PixelUnshuffleBackward0", complex=True)
@@ -263,7 +263,7 @@ def _pixel_unshuffle(x: Tensor, downscale_factor: Count) -> Any:
     parts = x.reshape(math.prod(x.shape[:-3]), channels, height // r, r, width // r, r).transpose(
         0, 1, 3, 5, 2, 4
     )
-    return parts.reshape(*x.shape[:-3], channels * r**2, height // r, width // r)
+    return np.ascontiguousarray(parts.reshape(*x.shape[:-3], channels * r**2, height // r, width // r))
 
 
 _pixel_shuffle.wrt(x=lambda g, upscale_factor: g._pixel_unshuffle(upscale_factor))

@@ -173,6 +173,7 @@ def _accumulated(x: np.ndarray, axis: int) -> np.ndarray:
     ulp=8,
     cancels=True,
     lacks="biu",
+    layout=(),
     kernel="logcumsumexp_out",
 )
 def logcumsumexp(x: Tensor, dim: Dim) -> Any:
