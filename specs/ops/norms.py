@@ -14,7 +14,6 @@ from specs import inference_alone as alone
 from specs.demands import need_elements_for_norm, need_no_integers
 from specs.errors import refuse
 from specs.kind import Bool, Dim, Dims, IntList, Offset, OptDims, OptNumber, Scalar, Size, Tensor
-from specs.layout import lies_with_channels_last, with_channels_last
 from specs.op import composite, op
 from specs.ops.complex import conj
 from specs.ops.helpers import axes_of, axis_of, minus, reduced
@@ -295,18 +294,6 @@ def _repeat_backward(g: Any, x_shape: Any, repeats: Any) -> Any:
 
 
 repeat.wrt(x=_repeat_backward)
-
-
-@op(internal=True, node="RollBackward0", dtypes="keep")
-def _rolled(x: Tensor, shifts: IntList, dims: Dims) -> Any:
-    """Elements shifted along dimensions; those shifted off the end come in at the start."""
-    rolled = np.asarray(np.roll(x, shifts, dims or None), order="C")
-    if dims and lies_with_channels_last(x) and all(n % x.shape[d] for n, d in zip(shifts, dims, strict=True)):
-        return with_channels_last(rolled)  # PyTorch concatenates two parts
-    return rolled
-
-
-_rolled.wrt(x=lambda g, shifts, dims: g._rolled(tuple(-n for n in shifts), dims))
 
 
 @op(internal=True, node="DiagEmbedBackward0", dtypes="keep")

@@ -16,6 +16,7 @@ from specs.kind import (
     Dim,
     Dims,
     Indices,
+    IntList,
     Offset,
     OptPosition,
     Position,
@@ -23,7 +24,7 @@ from specs.kind import (
     Tensor,
     Vector,
 )
-from specs.layout import as_torch_lays_out
+from specs.layout import as_torch_lays_out, lies_with_channels_last, with_channels_last
 from specs.op import op
 from specs.ops.helpers import axis_of
 from specs.ops.index_demands import need_fillable, need_long, need_places, need_puttable
@@ -163,6 +164,18 @@ _index_fill_tensor.wrt(
 
 
 # -- turned and joined -----------------------------------------------------------------------------
+@op(internal=True, node="RollBackward0", dtypes="keep")
+def _rolled(x: Tensor, shifts: IntList, dims: Dims) -> Any:
+    """Elements shifted along dimensions; those shifted off the end come in at the start."""
+    rolled = np.asarray(np.roll(x, shifts, dims or None), order="C")
+    if dims and lies_with_channels_last(x) and all(n % x.shape[d] for n, d in zip(shifts, dims, strict=True)):
+        return with_channels_last(rolled)  # PyTorch concatenates two parts
+    return rolled
+
+
+_rolled.wrt(x=lambda g, shifts, dims: g._rolled(tuple(-n for n in shifts), dims))
+
+
 @op(node="Rot90Backward0", **_FACTS)
 def rot90(x: Tensor, k: Count = 1, dims: Dims = (0, 1)) -> Any:
     """The plane of two dimensions turned by quarters."""

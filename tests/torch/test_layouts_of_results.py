@@ -29,7 +29,7 @@ LEFT = {
     "lstsq": "PyTorch's solution is a part of a matrix with more rows",
     "triangular_solve": "PyTorch copies the matrix by columns",
 }
-"""What differs in places, and how."""
+"""Functions whose results lie otherwise in places, and how."""
 
 
 def operands(module):
