@@ -138,8 +138,8 @@ class Reference(TorchShaped):
         return not STATE.unordered_hooks
 
     @staticmethod
-    def perturb_results(by: Callable[[Any, Any], Any] | None) -> None:
-        """Let ``by(op, result)`` replace the result of each op; None restores the results."""
+    def perturb_results(by: Callable[[Any, Any, Any], Any] | None) -> None:
+        """Let ``by(op, result, operands)`` replace the result of each op; None restores the results."""
         STATE.perturb = by
 
     def fired(self, session: None) -> frozenset[str]:

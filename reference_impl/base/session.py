@@ -157,8 +157,8 @@ class Session:
     """Pairs of arrays that show one memory, by the id of the second, see ``fidelity.shown_apart``."""
 
     # observation
-    perturb: Callable[[Any, Any], Any] | None = None
-    """Replaces the result of each op, to measure how sensitive a program is to rounding."""
+    perturb: Callable[[Any, Any, Any], Any] | None = None
+    """Replaces the result of each op, given its operands: it shows how sensitive a program is to rounding."""
 
     def begin(self) -> None:
         """Start clean: default modes, and nothing open that an earlier program left behind.

@@ -29,7 +29,7 @@ def call(kernel: Kernel, operands: tuple[Any, ...], attributes: Mapping[str, Any
     arrays, dtype = kernel.prepare(operands)
     array = kernel.compute(arrays, attributes)
     if STATE.perturb is not None:
-        array = STATE.perturb(kernel.op, array)
+        array = STATE.perturb(kernel.op, array, arrays)
     if not isinstance(array, np.ndarray):
         array = np.asarray(array)
     elif array is arrays[0]:

@@ -134,7 +134,7 @@ class Kernel:
     def run(self, arrays: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
         """Compute the op, for a write."""
         result = self.compute(arrays, attributes)
-        return result if STATE.perturb is None else STATE.perturb(self.op, result)
+        return result if STATE.perturb is None else STATE.perturb(self.op, result, arrays)
 
     def asks_for_result(self, at: int) -> bool:
         """Return True if the formula of the ``at``-th edge takes the op's result, which there is."""

@@ -75,7 +75,14 @@ def _summed(g: Any, axes: tuple[int, ...]) -> Any:
     return g.sum(axes) if axes else g
 
 
-@op(node="NativeLayerNormBackward0", dtypes="same", lacks="biuc", kernel="LayerNormKernelImpl", **_FACTS)
+@op(
+    node="NativeLayerNormBackward0",
+    dtypes="same",
+    cancels=True,
+    lacks="biuc",
+    kernel="LayerNormKernelImpl",
+    **_FACTS,
+)
 def _layer_norm(
     x: Tensor, weight: Tensor, bias: Tensor, *, dims: Count, eps: Scalar, mean: Statistic, rstd: Statistic
 ) -> Any:

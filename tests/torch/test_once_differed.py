@@ -1566,6 +1566,21 @@ c = b.numpy()
 d = torch.from_numpy(c)
 e = copy.deepcopy(d)
 """,
+    "a logarithm of what a bias has nearly cancelled": """
+a = torch.tensor([[-1.0, 2.0]])
+b = torch.tensor([3.0, -2.0])
+c = torch.tensor([3.0, 3.0])
+d = torch.nn.functional.layer_norm(a, (2,), b, c)
+e = d.log()
+""",
+    "a power that is a copy of an inference tensor hands its gradient on": """
+with torch.inference_mode():
+    a = torch.tensor([2.0], requires_grad=True)
+a.cos_()
+b = a.pow(1)
+torch.autograd.backward([b, b], [a, a])
+c, d = torch.autograd.grad(b, [a, a], a)
+""",
 }
 
 

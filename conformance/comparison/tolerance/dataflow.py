@@ -73,6 +73,7 @@ class DataFlow:
         self._trace, self._seen, self._rounds = trace, seen, rounds
         # Called as a function it may turn the mode of a step into another.
         self._modes = all(step.op != "torch.set_grad_enabled" for step in trace.program)
+        self._inference = any(grad_and_inference(step.mode)[1] for step in trace.program)
         self._hands_on_grads = any(step.op == "register_post_accumulate_grad_hook" for step in trace.program)
         self._start()
 
@@ -169,7 +170,7 @@ class DataFlow:
             if keeps_values(step.op):
                 # NB: not the memory alone: `.data` of what is kept may be assigned.
                 node.keeps, node.operands = {*memories_of(operands)}, operands
-                node.hands_on, node.divides = hands_on(step.op), divides(step.op)
+                node.hands_on, node.divides = hands_on(step.op, self._inference), divides(step.op)
         return node
 
     # -- plain steps -----------------------------------------------------------------------------
@@ -238,8 +239,7 @@ class DataFlow:
         for memory in memories_of(grads_of(operands)):
             memory.write(level, len(self.roundings))
         for name in binds(step):
-            norm = AbstractMemory()
-            norm.level = level
+            norm = AbstractMemory(level)
             leaf = Family(AbstractNode(self._rounding(index, step)))
             self._names[name] = {AbstractTensor([norm], [leaf], made=False): None}
 

@@ -140,9 +140,14 @@ def divides_what_is_written(steps: Iterable[Step]) -> bool:
 
 
 @cache
-def hands_on(op: str) -> bool:
-    """Tell whether an operand may get the very gradient that came in, as where a formula reads no element."""
+def hands_on(op: str, alone: bool = False) -> bool:
+    """Tell whether an operand may get the very gradient that came in, as where a formula reads no element.
+
+    With inference tensors ``alone`` the node may be that of a copy within the kernel.
+    """
     found = _declared(base(op))
+    if alone and any(o.alone is not None for o in found):
+        return True
     if not found or any(o.composite for o in found):
         return aliases(op) != "never"
     return any(

@@ -39,7 +39,7 @@ class PerturbedReference(Reference):
         self.perturb_results(None)
         super().stop(session)
 
-    def _perturb(self, op: Any, result: Any) -> Any:
+    def _perturb(self, op: Any, result: Any, operands: tuple[Any, ...]) -> Any:
         array = np.asarray(result)
         if array.dtype.name not in EPSILON or array.dtype.kind not in "fc":
             return result
@@ -49,11 +49,19 @@ class PerturbedReference(Reference):
         if not inexact.any():
             return result
         by = max(op.ulp, 1) * EPSILON[array.dtype.name]
+        size = _largest((result, *operands)) if op.cancels else 0.0
         moved = array.copy(order="K")
         for part in (moved.real, moved.imag) if len(parts) == 2 else (moved,):  # each is rounded
-            up = 1 + by * self._lots.choice((-1.0, 1.0), array.shape)
-            part[inexact] = (part * up).astype(part.dtype)[inexact]
+            lots = self._lots.choice((-1.0, 1.0), array.shape)
+            off = part * (1 + by * lots) + by * size * lots
+            part[inexact] = off.astype(part.dtype)[inexact]
         return moved
+
+
+def _largest(arrays: tuple[Any, ...]) -> float:
+    """The largest finite magnitude of any element."""
+    sizes = [np.abs(array[np.isfinite(array)]) for array in arrays if isinstance(array, np.ndarray)]
+    return max((float(each.max()) for each in sizes if each.size), default=0.0)
 
 
 @cache
