@@ -27,7 +27,7 @@ def test_parts_of_a_complex_number_are_moved_apart() -> None:
 
 
 def test_what_an_operand_may_cancel_is_moved_by_units_of_the_operand() -> None:
-    """What is left of it may be any small number."""
+    """The rest may be any small number."""
     norm = "torch.nn.functional.layer_norm(torch.tensor([[-1.0, 2.0]]), (2,), torch.full((2,), 3.0), b)"
     traces = perturbed(parse(f"import torch\nb = torch.full((2,), 3.0)\nc = {norm}\n"), "end")
     left, _ = zip(*(trace.observations[-1].facts["c"][0][0] for trace in traces), strict=True)
