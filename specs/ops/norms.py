@@ -167,6 +167,7 @@ logsumexp.wrt(x=_logsumexp_backward)
 
 # -- softmax ---------------------------------------------------------------------------------------
 def _log_softmax(x: np.ndarray, dim: int) -> np.ndarray:
+    x = np.atleast_1d(x)
     apart = x - np.max(x, dim, keepdims=True) if x.size else x
     return apart - np.log(np.sum(np.exp(apart), dim, keepdims=True))
 
@@ -184,7 +185,7 @@ def _log_softmax(x: np.ndarray, dim: int) -> np.ndarray:
 def softmax(x: Tensor, dim: Dim) -> Any:
     """Exponentials over their sum along a dimension; saves its result."""
     dim = axis_of(dim, x.ndim)
-    return np.ascontiguousarray(np.exp(_log_softmax(x, dim))) if x.ndim else np.ones_like(x)
+    return np.ascontiguousarray(np.exp(_log_softmax(x, dim))).reshape(x.shape)
 
 
 @op(
@@ -202,16 +203,16 @@ def safe_softmax(x: Tensor, dim: Dim) -> Any:
     """The softmax, zero where everything along the dimension is minus infinity; saves its result."""
     dim = axis_of(dim, x.ndim)
     with np.errstate(invalid="ignore"):
-        found = np.ascontiguousarray(np.exp(_log_softmax(x, dim)))
+        found = np.ascontiguousarray(np.exp(_log_softmax(x, dim))).reshape(x.shape)
     return np.where(np.all(x == -np.inf, dim, keepdims=True), x.dtype.type(0), found)
 
 
 @op(internal=True, node="SoftmaxBackwardDataBackward0", dtypes="same")
 def _softmax_backward(dy: Tensor, y: Tensor, dim: Dim) -> Any:
     """The gradient through a softmax whose result is ``y``."""
-    return (
-        np.ascontiguousarray(y * (dy - np.sum(dy * y, dim, keepdims=True))) if y.ndim else np.zeros_like(dy)
-    )
+    shares, gradients = np.atleast_1d(y, dy)
+    summed = np.sum(gradients * shares, dim, keepdims=True)
+    return np.ascontiguousarray(shares * (gradients - summed)).reshape(y.shape)
 
 
 softmax.wrt(x=lambda g, out, dim: g._softmax_backward(out, dim))
@@ -234,21 +235,22 @@ _softmax_backward.wrt(dy=lambda g, y, dim: g._softmax_backward(y, dim), y=_softm
     dtypes="float",
     layout=(),
     exact=False,
+    cancels=True,
     ulp=4,
     complex_history=False,
 )
 def log_softmax(x: Tensor, dim: Dim) -> Any:
     """The logarithm of the softmax; saves its result."""
     dim = axis_of(dim, x.ndim)
-    return np.ascontiguousarray(_log_softmax(x, dim)) if x.ndim else np.zeros_like(x)
+    return np.ascontiguousarray(_log_softmax(x, dim)).reshape(x.shape)
 
 
 @op(internal=True, node="LogSoftmaxBackwardDataBackward0", dtypes="same")
 def _log_softmax_backward(dy: Tensor, y: Tensor, dim: Dim) -> Any:
     """The gradient through a log_softmax whose result is ``y``."""
-    if not y.ndim:
-        return np.zeros_like(dy)
-    return np.ascontiguousarray(dy - np.exp(y) * np.sum(dy, dim, keepdims=True))
+    logarithms, gradients = np.atleast_1d(y, dy)
+    summed = np.sum(gradients, dim, keepdims=True)
+    return np.ascontiguousarray(gradients - np.exp(logarithms) * summed).reshape(y.shape)
 
 
 log_softmax.wrt(x=lambda g, out, dim: g._log_softmax_backward(out, dim))

@@ -1581,6 +1581,20 @@ b = a.pow(1)
 torch.autograd.backward([b, b], [a, a])
 c, d = torch.autograd.grad(b, [a, a], a)
 """,
+    "a softmax of one number is not always 1": """
+a = torch.tensor(float("nan"), requires_grad=True)
+b = torch.nn.functional.softmax(a, 0)
+c = torch.nn.functional.log_softmax(a, 0)
+d, = torch.autograd.grad(c, a)
+e = torch.tensor(2.0, requires_grad=True)
+f = torch.nn.functional.log_softmax(e, 0)
+g, = torch.autograd.grad(f, e, a)
+""",
+    "a normalised row may miss 0 by as much as its scale says": """
+a = torch.tensor([[1.0, 2.0, 3.0], [0.5, 3.0, 2.5]], requires_grad=True)
+b = torch.nn.functional.layer_norm(a, (2, 3))
+c = b.sqrt()
+""",
 }
 
 

@@ -28,6 +28,7 @@ from conformance.comparison.tolerance.facts_after import FactsAfter
 from conformance.comparison.tolerance.op_effects import (
     ADAPTIVE,
     ADAPTIVE_ULP,
+    CANCELLING_FUNCTIONS,
     NORMALISING_FUNCTIONS,
     ROUNDING_FUNCTIONS,
     base,
@@ -82,7 +83,7 @@ def cancelling_functions() -> frozenset[str]:
     from specs import ops
 
     declared = (name for name, found in ops.load().items() if any(op.cancels for op in found))
-    return NORMALISING_FUNCTIONS.union(declared)
+    return CANCELLING_FUNCTIONS.union(declared)
 
 
 @cache

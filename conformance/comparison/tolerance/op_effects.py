@@ -42,6 +42,9 @@ ROUNDING_FUNCTIONS = {"cross_entropy": 16, "layer_norm": 16, "clip_grad_norm_": 
 NORMALISING_FUNCTIONS = frozenset(["layer_norm"])
 """Those of them that scale rows up, and add an operand last, which may cancel what they have rounded."""
 
+CANCELLING_FUNCTIONS = NORMALISING_FUNCTIONS | {"cross_entropy"}
+"""Those of them that add an operand last, or subtract one."""
+
 ADAPTIVE = frozenset(["torch.optim.Adam", "torch.optim.AdamW"])
 """Optimizers whose steps round what they add to their parameters."""
 

@@ -12,6 +12,7 @@ import numpy as np
 from conformance.adapters import load
 from conformance.adapters.reference import Reference
 from conformance.comparison.tolerance.bounds import EPSILON
+from conformance.comparison.tolerance.op_effects import NORMALISING_FUNCTIONS
 from conformance.execution.run import run
 from conformance.execution.trace import Trace
 from conformance.program import Program
@@ -45,23 +46,29 @@ class PerturbedReference(Reference):
             return result
         parts = (array.real, array.imag) if array.dtype.kind == "c" else (array,)
         whole = [np.mod(np.abs(part) * _FINEST, 1) == 0 for part in parts]
-        inexact = np.isfinite(array) & ~np.logical_and.reduce(whole)
-        if not inexact.any():
+        moves = np.isfinite(array)
+        if not op.cancels:
+            moves &= ~np.logical_and.reduce(whole)
+        if not moves.any():
             return result
         by = max(op.ulp, 1) * EPSILON[array.dtype.name]
-        size = _largest((result, *operands)) if op.cancels else 0.0
+        size = _size_of_terms(op, array, operands) if op.cancels else 0.0
         moved = array.copy(order="K")
         for part in (moved.real, moved.imag) if len(parts) == 2 else (moved,):  # each is rounded
             lots = self._lots.choice((-1.0, 1.0), array.shape)
             off = part * (1 + by * lots) + by * size * lots
-            part[inexact] = off.astype(part.dtype)[inexact]
+            part[moves] = off.astype(part.dtype)[moves]
         return moved
 
 
-def _largest(arrays: tuple[Any, ...]) -> float:
-    """The largest finite magnitude of any element."""
-    sizes = [np.abs(array[np.isfinite(array)]) for array in arrays if isinstance(array, np.ndarray)]
-    return max((float(each.max()) for each in sizes if each.size), default=0.0)
+def _size_of_terms(op: Any, result: np.ndarray, operands: tuple[Any, ...]) -> float:
+    """The largest finite magnitude that an op adds, or subtracts, last: rounded, it leaves as much."""
+    arrays = [array[np.isfinite(array)] for array in (result, *operands) if isinstance(array, np.ndarray)]
+    size = max((float(np.abs(array).max()) for array in arrays if array.size), default=0.0)
+    if op.name.strip("_") in NORMALISING_FUNCTIONS and arrays[1].size:
+        least = float(np.var(operands[0], axis=-1).min())
+        size *= max(1.0, 1 / (least + 1e-5) ** 0.5) if least >= 0 else 1.0
+    return size
 
 
 @cache

@@ -72,7 +72,7 @@ def _visible_memory(state: GenState, x: TensorInfo) -> tuple[int, int, int]:
     begins, elements = state.oracle.window(x.name)
     if x.store.may_hold_grad or x.store.shared_with_numpy:
         return begins, begins, begins + state.oracle.block(x.name)
-    return begins, 0, elements if x.store.initialised is None else x.store.initialised
+    return begins, 0, elements if x.store.initialised is None else min(elements, x.store.initialised)
 
 
 @step(5, AS_STRIDED, emits=(".real", ".imag", "torch.view_as_real", "torch.view_as_complex"))
