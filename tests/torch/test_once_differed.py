@@ -1595,6 +1595,16 @@ a = torch.tensor([[1.0, 2.0, 3.0], [0.5, 3.0, 2.5]], requires_grad=True)
 b = torch.nn.functional.layer_norm(a, (2, 3))
 c = b.sqrt()
 """,
+    "thirds round, and so do sums of them": """
+a = torch.tensor([[3.0, -2.0, 1.0], [7.0, 5.0, -1.0]], requires_grad=True)
+b = torch.tensor([3.0, 7.0, 1.5], requires_grad=True)
+c = a.div(b)
+d = c.sum()
+d.backward()
+e = a.reciprocal()
+f = e.pow(3)
+g = torch.arange(1.0, 20.0).div(7).cumsum(0)
+""",
 }
 
 
