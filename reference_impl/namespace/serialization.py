@@ -82,7 +82,7 @@ def _taken_on(memory: np.ndarray, window: _Window) -> np.ndarray:
 def _reduced(self: Tensor, protocol: Any) -> Any:
     """Pickle elements, flag, device and attributes; ``copy.copy`` comes this way too, as in PyTorch."""
     _about_to_pickle(self)
-    memory = on(CPU, span(storage_of(self)))
+    memory = on(CPU, span(storage_of(self))).view()  # another for each: no two share what is unpickled
     made = memory, _window_of(self), self.requires_grad, str(place_of(self))
     return _rebuilt, made, attributes_of(self) or None
 

@@ -41,6 +41,20 @@ def test_deep_copies_made_together_share_as_the_originals_do(namespace: Any) -> 
     assert [0.0, 1.0, 2.0, 3.0] == x.tolist()
 
 
+def test_unpickled_tensors_share_no_memory(namespace: Any) -> None:
+    """Each has been pickled with all the memory that it lies in; what `save` writes is shared again."""
+    x = namespace.arange(6.0).reshape(2, 3)
+    whole, row = pickle.loads(pickle.dumps([x, x[1]]))
+    whole.mul_(2)
+    assert (row.tolist(), row.storage_offset()) == ([3.0, 4.0, 5.0], 3)
+    file = io.BytesIO()
+    namespace.save([x, x[1]], file)
+    file.seek(0)
+    whole, row = namespace.load(file)
+    whole.mul_(2)
+    assert row.tolist() == [6.0, 8.0, 10.0]
+
+
 def test_a_deep_copy_of_a_result_is_refused(namespace: Any) -> None:
     """Only leaves can be deep-copied."""
     y = namespace.ones(2, requires_grad=True) * 2

@@ -9,8 +9,9 @@ of the value itself, whichever is larger. So a float64 value is held within unit
 on its way was computed in float32. Where terms cancel, their sizes say how much may be left; a size that was
 not seen in time, as those of gradients never are, is taken to be 1 at least.
 
-What comes after a rounding may magnify it. So what is farther apart is held against how far the value moves
-when the program is run again with every result that is not exact perturbed by what its rounding may be off.
+What comes after a rounding may magnify it, and ops that are exact on what is drawn round in users' programs,
+where a third is no sum of halves. So what is farther apart is held against how far the value moves when the
+program is run again with every result that is not exact perturbed by what its rounding may be off.
 """
 
 from __future__ import annotations
