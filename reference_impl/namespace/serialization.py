@@ -75,7 +75,7 @@ def _window_of(x: Tensor) -> _Window:
 def _taken_on(memory: np.ndarray, window: _Window) -> np.ndarray:
     dtype, shape, offset, strides = window
     if 0 in shape:
-        return as_strided(memory.view(dtype), shape, strides)
+        return as_strided(memory if memory.dtype == dtype else np.empty(1, dtype), shape, strides)
     return np.ndarray(shape, dtype, memory, offset, strides)
 
 
