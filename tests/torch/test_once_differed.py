@@ -1,7 +1,7 @@
 """Programs on which the reference and torch once differed for a reason that is no rule of its own.
 
-Each is as a campaign reduced it; what a rule speaks of is a case in ``specs/cases`` instead. ``{Affine}`` and
-``{Detached}`` stand for the text of these modules.
+Each is as a campaign reduced it; what a rule speaks of is a case in ``specs/cases`` instead. ``{Affine}``,
+``{Within}`` and the like stand for the text of these modules and functions.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from conformance.comparison.judge import Decision
 from conformance.grading.cases import lacks_device
 from conformance.grading.participants import Participants
 from conformance.program.parsing import parse
-from specs.callbacks import MODULES
+from specs.callbacks import CLASSES, MODULES
 from specs.fact import DENSITIES
 
 PROGRAMS = {
@@ -705,19 +705,7 @@ i = h.sum()
 i.backward()
 """,
     "anomaly mode names the node in whose backward a failing one was made": """
-class Once(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x * x
-
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        return g * x * 2
-
-a = torch.tensor(2.0, requires_grad=True)
+{Once}a = torch.tensor(2.0, requires_grad=True)
 with torch.autograd.set_detect_anomaly(True):
     b = Once.apply(a)
     c, = torch.autograd.grad(b, a, a, create_graph=True)
@@ -1508,26 +1496,8 @@ b = copy.deepcopy(a)
 c = b.sum()
 c.backward()
 """,
-    "an edge of a custom function's result holds a view of it, and data may leave that without a version": '''
-class Within(torch.autograd.Function):
-    """Finds its derivative by a backward of its own."""
-
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x * x
-
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        with torch.enable_grad():
-            inner = x.detach().requires_grad_()
-            squares = (inner * inner).sum()
-        squares.backward()
-        return g * inner.grad
-
-
-a = torch.tensor(2.0, requires_grad=True)
+    "an edge of a custom function's result holds a view of it, and data may leave that without a version": """
+{Within}a = torch.tensor(2.0, requires_grad=True)
 with torch.inference_mode():
     with torch.enable_grad():
         b = Within.apply(a)
@@ -1540,7 +1510,7 @@ with torch.inference_mode():
 g = torch.autograd.graph.get_gradient_edge(e)
 torch.autograd.backward(g)
 h = a.grad
-''',
+""",
     "the gradient of a target is no negated one": """
 a = torch.tensor([1.0, 2.0], requires_grad=True)
 b = torch.tensor([1.0, 3.0], requires_grad=True)
@@ -1617,8 +1587,8 @@ g = torch.arange(1.0, 20.0).div(7).cumsum(0)
 )
 def test_they_agree(text):
     """torch and the reference agree on the program at every density."""
-    for name, module in MODULES.items():
-        text = text.replace(f"{{{name}}}", module + "\n\n")
+    for name, source in {**CLASSES, **MODULES}.items():
+        text = text.replace(f"{{{name}}}", source + "\n\n")
     program = parse("import torch\n" + text)
     if lacking := lacks_device(load("torch").capabilities, program):
         pytest.skip(lacking)

@@ -13,6 +13,7 @@ from conformance.adapters import load
 from conformance.adapters.reference import Reference
 from conformance.comparison.tolerance.bounds import EPSILON
 from conformance.comparison.tolerance.op_effects import NORMALISING_FUNCTIONS
+from conformance.comparison.tolerance.sizes import scale_of
 from conformance.execution.run import run
 from conformance.execution.trace import Trace
 from conformance.program import Program
@@ -67,7 +68,7 @@ def _size_of_terms(op: Any, result: np.ndarray, operands: tuple[Any, ...]) -> fl
     size = max((float(np.abs(array).max()) for array in arrays if array.size), default=0.0)
     if op.name.strip("_") in NORMALISING_FUNCTIONS and arrays[1].size:
         least = float(np.var(operands[0], axis=-1).min())
-        size *= max(1.0, 1 / (least + 1e-5) ** 0.5) if least >= 0 else 1.0
+        size *= scale_of(least) if least >= 0 else 1.0  # NB: of what is infinite it is no number
     return size
 
 

@@ -29,7 +29,12 @@ def scale_of_rows(step: Step, value: Any) -> float:
     if not length or not all(isinstance(each, (int, float)) and math.isfinite(each) for each in numbers):
         return 1.0
     rows = (numbers[at : at + length] for at in range(0, len(numbers), length))
-    return max(1.0, 1 / math.sqrt(min(map(pvariance, rows)) + 1e-5))
+    return scale_of(min(map(pvariance, rows)))
+
+
+def scale_of(variance: float) -> float:
+    """Return by how much a row of that variance is scaled up, if it is."""
+    return max(1.0, 1 / math.sqrt(variance + 1e-5))
 
 
 def _flat(value: Any) -> list[Any]:
