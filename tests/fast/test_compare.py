@@ -250,6 +250,18 @@ def test_an_integer_is_one_that_rounding_makes_of_a_number(y, moved, alike):
     assert within_reach(0, y, moved) is alike
 
 
+@pytest.mark.parametrize(
+    ("scale", "off", "agrees"), [("3", 1e-7, True), ("3", 1e-5, False), ("4", 1e-7, False), ("4", 0.0, True)]
+)
+def test_thirds_may_be_off_by_what_rounding_does_and_quarters_not_at_all(scale, off, agrees):
+    """Though no op here is declared to round."""
+    text = "import torch\na = torch.tensor([1.0, 2.0], requires_grad=True)\n"
+    program = parse(f"{text}b = a.div({scale}).sum()\nb.backward()\n")
+    seen, moved = run(program, adapters.load("reference")), perturbed(program, "each")
+    other = _with_grad(seen, lambda value: [value[0], value[1] * (1 + off)])
+    assert isinstance(compare(seen, other, perturbed=lambda: moved), Agree) is agrees
+
+
 def test_nothing_exact_is_perturbed():
     """Perturbing leaves a program without rounding as it is."""
     program = parse(
