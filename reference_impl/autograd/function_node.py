@@ -289,3 +289,13 @@ def as_tuple(values: Any) -> tuple[Any, ...]:
 def saved_for_backward(node: FunctionNode) -> tuple[list[SavedVariable | None], bool]:
     """Return what forward saved for backward, and whether that was freed, without unpacking it."""
     return node._saved, node._freed
+
+
+def node_named(name: str) -> Any:
+    """Give the node of a function its name in PyTorch."""
+
+    def name_it(function: Any) -> Any:
+        function._backward_cls = type(name, (FunctionNode,), {"_forward_cls": function})
+        return function
+
+    return name_it

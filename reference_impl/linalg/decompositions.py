@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from reference_impl.autograd.function import Function, FunctionNode
+from reference_impl.autograd.function import Function
+from reference_impl.autograd.function_node import node_named
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.composite import cat
@@ -19,16 +20,6 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "linalg_svd": ("U", "S", "Vh"), "linalg_qr": ("Q", "R"), "slogdet": ("sign", "logabsdet"),
 }  # fmt: skip
 _RESULTS: dict[str, Any] = {name: return_type(name, fields) for name, fields in _FIELDS.items()}
-
-
-def node_named(name: str) -> Any:
-    """Give the node of a function its name in PyTorch."""
-
-    def name_it(function: type[Function]) -> type[Function]:
-        function._backward_cls = type(name, (FunctionNode,), {"_forward_cls": function})
-        return function
-
-    return name_it
 
 
 def _scaled(x: Tensor, by: Tensor) -> Tensor:

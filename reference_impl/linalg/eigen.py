@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from reference_impl.autograd.function import Function
+from reference_impl.autograd.function_node import node_named
 from reference_impl.base.device import place_of
 from reference_impl.base.dtypes import complex64, complex128, float32, float64
 from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
-from reference_impl.linalg.decompositions import need_no_phase, node_named
+from reference_impl.linalg.decompositions import need_no_phase
 from reference_impl.linalg.pseudo_inverse import above
 from reference_impl.namespace.return_types import return_type
 from specs.dtype_names import SCALARS

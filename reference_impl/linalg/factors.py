@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from reference_impl.autograd.function import Function
+from reference_impl.autograd.function_node import node_named
 from reference_impl.base.device import place_of
 from reference_impl.base.dtypes import int32
 from reference_impl.base.not_modelled import NotModelled
 from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
-from reference_impl.linalg.decompositions import node_named
 from reference_impl.namespace.composite import cat
 from reference_impl.namespace.return_types import return_type
 from specs.dtype_names import SCALARS

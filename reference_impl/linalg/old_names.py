@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from reference_impl.autograd.function import Function
+from reference_impl.autograd.function_node import node_named
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.linalg import decompositions, factors, norms, pseudo_inverse, solving
-from reference_impl.linalg.decompositions import node_named
 from reference_impl.namespace.return_types import return_type
 from specs.dtype_names import SCALARS
 from specs.errors import need_kernel

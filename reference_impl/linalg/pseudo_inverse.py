@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from reference_impl.autograd.function import Function
+from reference_impl.autograd.function_node import node_named
 from reference_impl.base.dtypes import complex64, complex128, float32, float64
 from reference_impl.base.not_modelled import refuse_unless_default
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor, wrap
-from reference_impl.linalg.decompositions import node_named
 from specs.dtype_names import SCALARS
 from specs.ops.linalg import need_square
 from specs.ops.pseudo_inverse import pinv_backward

@@ -12,7 +12,14 @@ from reference_impl.base.not_modelled import refuse_unless_default
 from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.namespace.factories import empty
 from reference_impl.nn import functional, init
-from reference_impl.nn.attention_functions import attend, joined_mask, need_ranks, need_values
+from reference_impl.nn.attention_functions import (
+    attend,
+    joined_mask,
+    need_ranks,
+    need_values,
+    parted,
+    transposed,
+)
 from reference_impl.nn.containers import ModuleList
 from reference_impl.nn.layers import Dropout, Linear, NonDynamicallyQuantizableLinear
 from reference_impl.nn.module import Module
@@ -96,9 +103,9 @@ class MultiheadAttention(Module):
             raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
         need_ranks(query, key, value, self.embed_dim)
         batched = query.ndim == 3
-        inputs = (query, key, value)
+        inputs: tuple[Tensor, ...] = (query, key, value)
         if batched and self.batch_first:
-            inputs = tuple(x.transpose(1, 0) for x in inputs)
+            inputs = transposed(*inputs)
         elif not batched:
             inputs = tuple(x.unsqueeze(1) for x in inputs)
             key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
@@ -109,7 +116,7 @@ class MultiheadAttention(Module):
                 f"Expected key_padded_mask.shape[0] to be {batch}, but got {key_padding_mask.shape[0]}"
             )
         mask = joined_mask(query, self.num_heads, batch, attn_mask, key_padding_mask, inputs[1].shape[0])
-        q, k, v = self._projected(*inputs, same=query is key and key is value)
+        q, k, v = self._projected(*inputs)
         p = self.dropout if self.training else 0.0
         out, weights = attend(q, k, v, mask, self.num_heads, p, need_weights)
         out = functional.linear(out, self.out_proj.weight, self.out_proj.bias).view((length, batch, -1))
@@ -120,20 +127,21 @@ class MultiheadAttention(Module):
             return out.squeeze(1), None if weights is None else weights.squeeze(0)
         return (out.transpose(1, 0) if self.batch_first else out), weights
 
-    def _projected(self, query: Tensor, key: Tensor, value: Tensor, same: bool) -> tuple[Tensor, ...]:
-        bias, width = self.in_proj_bias, self.embed_dim
-        if self._same and same:
-            every = functional.linear(query, self.in_proj_weight, bias)
-            parted = every.unflatten(-1, (3, width)).unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
-            return tuple(parted.select(0, n) for n in range(3))
+    def _projected(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, ...]:
+        """Project all that one tensor is given for at once."""
+        weight, bias, width = self.in_proj_weight, self.in_proj_bias, self.embed_dim
+        if self._same and query is key is value:
+            return parted(functional.linear(query, weight, bias), 3)
+        if self._same and key is value:
+            weights = weight.split((width, 2 * width))
+            biases = (None,) * 2 if bias is None else bias.split((width, 2 * width))
+            own, both = map(functional.linear, (query, key), weights, biases)
+            return own, *parted(both, 2)
         weights = (
-            self.in_proj_weight.chunk(3)
-            if self._same
-            else (self.q_proj_weight, self.k_proj_weight, self.v_proj_weight)
+            weight.chunk(3) if self._same else (self.q_proj_weight, self.k_proj_weight, self.v_proj_weight)
         )
         biases = (None,) * 3 if bias is None else bias.chunk(3)
-        given = zip((query, key, value), weights, biases, strict=True)
-        return tuple(functional.linear(x, w, b) for x, w, b in given)
+        return tuple(map(functional.linear, (query, key, value), weights, biases))
 
 
 def _named(activation: Any) -> Callable[[Tensor], Tensor]:

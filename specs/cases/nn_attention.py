@@ -2,6 +2,7 @@
 
 import torch
 
+from specs.case import refused
 from specs.cases._measures import filled, graded, wave
 
 
@@ -321,3 +322,20 @@ def transformers_encode_and_decode():
     assert graded(t(x[:2], y), x, y) == [(2, 2, 4), -38.7337, 22.1332, -10.2819]
     own = n.Identity()
     assert n.Transformer(4, 2, 1, 1, 3, custom_encoder=own).encoder is own
+
+
+def attention_keeps_what_it_is_given():
+    """On the CPU one node saves queries, keys and values as they are. Rule: nn/attention-is-fused."""
+    x = torch.ones(1, 1, 2, 2, requires_grad=True)
+    q, k, v = x * 2, x * 3, x * 4
+    f = torch.nn.functional
+    out = f.scaled_dot_product_attention(q, k, v)
+    assert out.grad_fn.name() == "ScaledDotProductFlashAttentionForCpuBackward0"
+    assert len(out.grad_fn.next_functions) == 3
+    q.add_(1)
+    with refused("save/modified-refused"):
+        out.sum().backward()
+    out = f.scaled_dot_product_attention(q, k, v)
+    k.add_(1)
+    with refused("save/modified-refused"):
+        out.sum().backward()
