@@ -219,13 +219,13 @@ ihfft2, ihfftn = _half_of_symmetric("ihfft2", (-2, -1)), _half_of_symmetric("ihf
 def fftfreq(n: int, d: float = 1.0, requires_grad: bool = False, **how: Any) -> Tensor:
     """The frequencies of a transform."""
     counted = tensor([*range((n + 1) // 2), *range(-(n // 2), 0)], **{"dtype": dtypes.default()} | how)
-    return counted.mul(1 / (n * d)).requires_grad_(requires_grad)
+    return counted.mul(1 / (max(n, 1) * d)).requires_grad_(requires_grad)
 
 
 def rfftfreq(n: int, d: float = 1.0, requires_grad: bool = False, **how: Any) -> Tensor:
     """The frequencies of a half transform."""
     counted = arange(n // 2 + 1, **{"dtype": dtypes.default()} | how)
-    return counted.mul(1 / (n * d)).requires_grad_(requires_grad)
+    return counted.mul(1 / (max(n, 1) * d)).requires_grad_(requires_grad)
 
 
 def _rolled(x: Tensor, dim: Any, forward: bool) -> Tensor:

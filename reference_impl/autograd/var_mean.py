@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from reference_impl.autograd.function import Function, FunctionNode
@@ -31,7 +32,8 @@ class _Spread(Function):
         for spread in root:
             g = g / (spread * 2)
         off = x - x.mean(ctx.dims, True)
-        scale = 2 / (count - ctx.how["correction"])
+        freedom = count - ctx.how["correction"]
+        scale = 2 / freedom if freedom else math.inf
         return off * g.reshape(kept) * scale + g_mean.reshape(kept) / count, None, None, None
 
 
@@ -47,7 +49,7 @@ _NODES = {measure: _node(measure) for measure in ("var", "std")}
 
 def _both(measure: str, x: Tensor, given: tuple[Any, ...], named: dict[str, Any]) -> Any:
     dim, how = spread_arguments(f"{measure}_mean", given, named)
-    if not x.ndim or STATE.level is not None:  # apart, each carries the tangent
+    if STATE.level is not None:  # apart, each carries the tangent
         return getattr(x, measure)(dim, **how), x.mean(dim, how.get("keepdim", False))
     dims = axes_of((dim,) if isinstance(dim, int) else dim, x.ndim)
     return _NODES[measure].apply(x, measure, dims, {"correction": 1, "keepdim": False} | how)

@@ -16,7 +16,7 @@ from reference_impl.fidelity.batched import marking
 from reference_impl.namespace.composite import cat
 from reference_impl.namespace.factories import eye
 from reference_impl.namespace.return_types import return_type
-from specs.dtype_names import type_in_c
+from specs.dtype_names import SCALARS, type_in_c
 from specs.ops.linalg import (
     NO_FACTOR,
     NO_INVERSE,
@@ -152,6 +152,12 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """The inner product of vectors along a dimension."""
     if not x.is_floating_point() and not x.is_complex():
         refuse_by("op/norm-dtype", name="linalg.vecdot", dtype=array_of(x).dtype)
+    if x.dtype is not y.dtype:
+        own, other = (SCALARS[each.dtype.name] for each in (x, y))
+        raise RuntimeError(
+            "linalg.vecdot: Expected x and y to have the same dtype, but found x of type "
+            f"{own} and y of type {other} instead"
+        )
     if x.ndim == 1 and y.ndim == 1:
         return x.vdot(y)
     return (x.conj() if x.is_complex() else x).mul(y).sum(dim)

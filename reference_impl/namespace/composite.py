@@ -19,11 +19,12 @@ from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
 from reference_impl.core.tensor import Tensor
 from reference_impl.fidelity.batched import check_shape_known
+from reference_impl.namespace.argument_names import gathering
+from reference_impl.namespace.computed_dtype import as_of, in_own_dtype, no_quotient_of_integers, with_dtype
 from reference_impl.namespace.index_functions import filling, reducing
 from reference_impl.namespace.like_operands import like_its_operands
 from reference_impl.namespace.numbers_alone import taking_numbers
 from reference_impl.namespace.spread_arguments import with_unbiased
-from specs.dtype_names import type_in_c
 from specs.errors import need_kernel
 from specs.ops import cat as joining
 from specs.ops.helpers import axis_of
@@ -196,34 +197,6 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     return tuple(made[n] for n in range(len(given)))
 
 
-def _with_dtype(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Add the ``dtype`` argument, to which the operand is cast first, to a reduction."""
-
-    @functools.wraps(function)
-    def reduce(x: Tensor, *how: Any, **named: Any) -> Tensor:
-        target = named.pop("dtype", None) if named else None
-        if target is None:
-            return function(x, *how, **named)
-        return function(x.to(target), *how, **named).to(target)  # sums of small integers count as int64
-
-    return reduce
-
-
-def _in_own_dtype(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Add the ``dtype`` argument to a write, where it can but be the tensor's own."""
-
-    @functools.wraps(function)
-    def write(x: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
-        if dtype not in (None, x.dtype):
-            raise RuntimeError(
-                f"Bad in-place call: input tensor dtype {type_in_c(x)} and output tensor dtype "
-                f"{type_in_c(dtype)} should match"
-            )
-        return function(x, dim)
-
-    return write
-
-
 def _by_name(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """Let ``norm`` take names of norms, and a ``dtype``."""
 
@@ -233,8 +206,8 @@ def _by_name(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
         norms = import_module("reference_impl.linalg.norms")
         if p == "nuc":
             return norms.nuclear(norms.cast_for("linalg.matrix_norm", x, target), *how, **named)
-        x = norms.cast_for("linalg.vector_norm", x, target)
-        return function(x, 2 if p in ("fro", None) else p, *how, **named)
+        cast = norms.cast_for("linalg.vector_norm", x, target)
+        return as_of(x, function(cast, 2 if p in ("fro", None) else p, *how, **named))
 
     return norm
 
@@ -303,9 +276,11 @@ WRAPPED: dict[str, Callable[..., Any]] = {
     "std": with_unbiased,
     "clamp": _bounded,
     "clamp_": _bounded,
+    **dict.fromkeys(("addcdiv", "addcdiv_"), no_quotient_of_integers),
+    "gather": gathering,
     "norm": _by_name,
-    **dict.fromkeys(("sum", "mean", "prod", "cumsum", "cumprod", "nansum"), _with_dtype),
-    **dict.fromkeys(("cumsum_", "cumprod_"), _in_own_dtype),
+    **dict.fromkeys(("sum", "mean", "prod", "cumsum", "cumprod", "nansum"), with_dtype),
+    **dict.fromkeys(("cumsum_", "cumprod_"), in_own_dtype),
 }
 """Wrappers for ops that take more arguments than their declaration, by name."""
 

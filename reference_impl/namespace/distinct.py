@@ -49,6 +49,8 @@ def unique(
     need_kernel("unique", array, "c")
     distinct, inverse, counts = np.unique(array, return_inverse=True, return_counts=True, axis=dim)
     inverse = inverse.reshape(array.shape if dim is None else -1)
+    if dim is not None:  # PyTorch brings the dimension to the front, and back
+        distinct = np.moveaxis(np.ascontiguousarray(np.moveaxis(distinct, dim, 0)), 0, dim)
     node = ("_unique2", "Unique2Backward0") if dim is None else ("unique_dim", "UniqueDimBackward0")
     return _chosen(x, node, distinct, (return_inverse, inverse), (return_counts, counts))
 
@@ -72,7 +74,7 @@ def unique_consecutive(
 
 
 def _chosen(x: Tensor, node: tuple[str, str], distinct: np.ndarray, *more: tuple[bool, np.ndarray]) -> Any:
-    first = underivable(tensor_of(distinct), x, *node)
+    first = underivable(wrap(np.array(distinct, order="K")), x, *node)
     chosen = (tensor_of(array) for wanted, array in more if wanted)
     return (first, *chosen) if any(wanted for wanted, _ in more) else first
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from reference_impl.base import dtypes
 from reference_impl.base.rules import by, refuse_by, warn
 from reference_impl.base.session import STATE
 from reference_impl.core import as_strided, detach, extension_points, hooks, retain
@@ -17,6 +18,7 @@ from reference_impl.core.tensor import Tensor
 from reference_impl.fidelity import grad_dtype
 from reference_impl.fidelity.out_argument import taking_out
 from reference_impl.namespace import (
+    argument_names,
     attributes,
     binning,
     bits,
@@ -26,6 +28,7 @@ from reference_impl.namespace import (
     copy_ops,
     distinct,
     einsum,
+    factories,
     finite_differences,
     geometry,
     index_functions,
@@ -117,6 +120,7 @@ def _install_ops() -> None:
         FUNCTIONS[name] = _taking_tuples(function, overloads)
         setattr(Tensor, name, function if overloads.receiver == 0 else _method(function, overloads.receiver))
     METHODS["reshape"] = _reshaping(vars(Tensor)["reshape"])
+    METHODS["copy_"] = _taking_numbers(vars(Tensor)["copy_"])
     for operator, name in ops.OPERATORS.items():
         brackets = operator in ("__getitem__", "__setitem__")
         method = getattr(Tensor, name)
@@ -182,6 +186,12 @@ def _install_functions() -> None:
         FUNCTIONS[name] = naming_input(FUNCTIONS[name])
     for name in (*composite.CASTING_OUT, *composite.EXACT_OUT):
         FUNCTIONS[name] = taking_out(FUNCTIONS[name], casts=name in composite.CASTING_OUT, name=name)
+    for name, names in argument_names.RENAMED.items():
+        setattr(Tensor, name, argument_names.renaming(getattr(Tensor, name), names))
+        if name in FUNCTIONS:
+            FUNCTIONS[name] = argument_names.renaming(FUNCTIONS[name], names)
+    for name, last in argument_names.ONE_BY_ONE.items():
+        setattr(Tensor, name, argument_names.taking_ints_one_by_one(getattr(Tensor, name), last))
     for name, function in MISSING.items():
         setattr(*name, function)
     for operator, name in non_differentiable.OPERATORS.items():
@@ -225,17 +235,31 @@ def _method(function: Any, receiver: int) -> Any:
 def _reshaping(op: Any) -> Any:
     """Make the ``reshape`` method, which copies only if it must."""
 
-    def reshape(self: Tensor, *shape: Any) -> Tensor:
+    def reshape(self: Tensor, *shape: Any, **named: Any) -> Tensor:
         by("view/reshape-copies-when-it-must")
-        return op(self, *shape)
+        return op(self, *shape, **named)
 
     return reshape
+
+
+def _taking_numbers(op: Any) -> Any:
+    """Make the ``copy_`` method, which takes a number for a tensor and may be told not to block."""
+
+    def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
+        if isinstance(other, NUMBERS):
+            other = factories.tensor(other, dtype=_WIDEST.get(type(other)))
+        return op(self, other)
+
+    return copy_
 
 
 MISSING: dict[tuple[Any, str], Any] = {
     (random.Generator, "__getattr__"): missing_of_class("Generator"),
 }
 """Functions to call for names that classes lack."""
+
+_WIDEST = {float: dtypes.float64, complex: dtypes.complex128}
+"""The dtypes of numbers that are taken for tensors; those of others are their only ones."""
 
 METHODS = {
     "__reversed__": lambda self: self.flip((0,)) if self.ndim else self,

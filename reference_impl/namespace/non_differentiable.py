@@ -21,7 +21,7 @@ from reference_impl.core.tensor import Tensor, wrap
 from reference_impl.fidelity.batched import check_compared, marking
 from reference_impl.namespace import geometry
 from reference_impl.namespace.meeting import Numbers, meeting
-from specs.dtype_names import scalar_type
+from specs.dtype_names import SCALARS, scalar_type
 from specs.errors import need_kernel
 from specs.layout import as_torch_lays_out
 from specs.ops.helpers import axes_of, axis_of
@@ -147,9 +147,9 @@ def argsort(x: Tensor, dim: int = -1, descending: bool = False, stable: bool = F
 
 def order(x: np.ndarray, dim: int, descending: bool) -> np.ndarray:
     """The indices that sort ``x`` along a dimension, stably."""
+    axis = axis_of(dim, x.ndim)
     if not x.ndim:
         return np.zeros((), np.int64)
-    axis = axis_of(dim, x.ndim)
     if x.dtype.kind == "V":
         x = x.astype(np.float32)  # numpy does not sort NaNs of bfloat16 last
     if not descending:
@@ -213,23 +213,26 @@ def underivable(out: Tensor, x: Tensor, *node: str) -> Tensor:
 
 
 @marking
-def isin(x: Any, among: Any) -> Tensor:
+def isin(x: Any, among: Any, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
     """Test each element for membership in ``among``."""
     taken = [isinstance(each, (Tensor, int, float, complex)) for each in (x, among)]
     if not all(taken) or not (isinstance(x, Tensor) or isinstance(among, Tensor)):
         refuse_by("op/arguments", name="isin", given=f"{type(x).__name__}, {type(among).__name__}")
-    _need_dtype("isin", x, "bc")
-    return tensor_of(np.isin(_array(x), _array(among)))
+    for each in (x, among):
+        _need_dtype("isin", each, "bc")
+    return tensor_of(np.isin(_array(x), _array(among), invert=invert))
 
 
-def tril_indices(row: int, col: int, offset: int = 0, **_: Any) -> Tensor:
-    """The row and column indices on and below a diagonal."""
-    return tensor_of(np.stack(np.tril_indices(row, offset, col)))
+def _corners(name: str) -> Callable[..., Tensor]:
+    """Make a function for the row and column indices on one side of a diagonal."""
 
+    def indices(row: int, col: int, offset: int = 0, *, dtype: Any = dtypes.int64, **_: Any) -> Tensor:
+        if dtype not in (dtypes.int64, dtypes.int32):
+            raise NotImplementedError(f"\"{name}\" not implemented for '{SCALARS[dtype.name]}'")
+        return tensor_of(np.stack(getattr(np, name)(row, offset, col)).astype(dtype.numpy))
 
-def triu_indices(row: int, col: int, offset: int = 0, **_: Any) -> Tensor:
-    """The row and column indices on and above a diagonal."""
-    return tensor_of(np.stack(np.triu_indices(row, offset, col)))
+    indices.__name__ = name
+    return indices
 
 
 _ITERATING: dict[str, Any] = {
@@ -260,7 +263,8 @@ FUNCTIONS: dict[str, Any] = {
     "is_tensor": is_tensor, "is_floating_point": geometry.is_floating_point,
     "is_complex": geometry.is_complex, "numel": geometry.numel, "result_type": result_type,
     "promote_types": promote_types, "can_cast": can_cast, "isin": meeting(isin),
-    "tril_indices": tril_indices, "triu_indices": triu_indices, "broadcast_shapes": geometry.broadcast_shapes,
+    "tril_indices": _corners("tril_indices"), "triu_indices": _corners("triu_indices"),
+    "broadcast_shapes": geometry.broadcast_shapes,
 }  # fmt: skip
 """Functions that are not methods, by name."""
 

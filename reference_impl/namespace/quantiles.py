@@ -233,6 +233,8 @@ def float_power(x: Any, exponent: Any) -> Tensor:
 
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """The powers of the elements of a vector, as columns."""
+    if x.ndim != 1:
+        raise RuntimeError("x must be a one-dimensional tensor.")
     n = x.shape[0] if N is None else N
     x = x if x.is_floating_point() or x.is_complex() else x.long()
     made = x.new_empty((x.shape[0], n))

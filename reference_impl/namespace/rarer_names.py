@@ -123,7 +123,7 @@ METHODS: dict[str, Any] = {f"{name}_": _in_place(name) for name in ("gcd", "lcm"
     "addr_": addr_,
     "float_power_": float_power_,
     "is_distributed": lambda self: False,
-    "is_pinned": lambda self: False,
+    "is_pinned": lambda self, device=None: False,
     "share_memory_": lambda self: self,
 }
 """Methods by name."""
@@ -137,6 +137,6 @@ FUNCTIONS: dict[str, Any] = {
     "ldexp_": lambda x, other: x.ldexp_(other),
     "gcd_": lambda x, other: x.gcd_(other), "lcm_": lambda x, other: x.lcm_(other),
     "detach_": lambda x: x.detach_(),
-    "as_strided_": lambda x, *args: x.as_strided_(*args),
+    "as_strided_": lambda x, *args, **named: x.as_strided_(*args, **named),
 }  # fmt: skip
 """Functions that are not methods, by name."""

@@ -131,14 +131,14 @@ def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None
     return _show(self, array, storage_of(self), AsStridedBackward1(self, out) if tracked else None)
 
 
-def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
+def resize_(self: Tensor, size: Any, memory_format: Any = None) -> Tensor:
     """Take a shape, in row-major layout, and enlarge the storage if needed.
 
     NB: other tensors on a storage that had to grow stay on the old one; in PyTorch they share the new one.
     """
     if self.requires_grad and not (STATE.inference or is_inference(self)):
         refuse_by("resize/needs-no-grad")
-    wanted = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
+    wanted = (size,) if isinstance(size, int) else tuple(size)
     if any(n < 0 for n in wanted):
         raise RuntimeError(f"Trying to resize to a negative size: {list(wanted)}")
     if STATE.level is not None and STATE.level.tangent(self) is not None:

@@ -15,8 +15,8 @@ from reference_impl.namespace import cuda, factories
 def _written(name: str) -> Any:
     """Make the in-place form of a method whose result has no gradient."""
 
-    def write(self: Tensor, *args: Any) -> Tensor:
-        return self.copy_(getattr(self, name)(*args))
+    def write(self: Tensor, *args: Any, **named: Any) -> Tensor:
+        return self.copy_(getattr(self, name)(*args, **named))
 
     write.__name__ = f"{name}_"
     return write

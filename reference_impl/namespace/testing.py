@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -24,24 +25,48 @@ def assert_close(
     atol: float | None = None,
     equal_nan: bool = False,
     check_dtype: bool = True,
+    msg: Any = None,
+    **_: bool,
 ) -> None:
     """Raise AssertionError unless shapes, dtypes and elements match within tolerances.
 
-    The default tolerances are PyTorch's for the dtype. Lists and tuples are compared element by element."""
-    if isinstance(actual, (list, tuple)) and isinstance(expected, (list, tuple)):
-        assert len(actual) == len(expected), f"The lengths do not match: {len(actual)} != {len(expected)}"
-        for mine, theirs in zip(actual, expected, strict=True):
-            assert_close(mine, theirs, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=check_dtype)
-        return
+    The default tolerances are PyTorch's for the dtype. Sequences and mappings are compared item by item.
+    ``msg`` replaces what the error says, or makes it of that. NB: devices and layouts are not checked,
+    whatever ``check_device`` and its like say.
+    """
+    try:
+        _compare(actual, expected, (rtol, atol, equal_nan, check_dtype))
+    except AssertionError as error:
+        if msg is None:
+            raise
+        raise AssertionError(msg(str(error)) if callable(msg) else msg) from None
+
+
+def _compare(actual: Any, expected: Any, how: tuple[Any, ...], place: str = "") -> None:
+    where = f"\n\nThe failure occurred for item {place}" if place else ""
+    for kind, keys in ((Mapping, list), ((list, tuple), lambda items: range(len(items)))):
+        if isinstance(actual, kind) and isinstance(expected, kind):
+            if len(actual) != len(expected):
+                raise AssertionError(
+                    f"The length of the sequences mismatch: {len(actual)} != {len(expected)}{where}"
+                )
+            for key in keys(actual):
+                _compare(actual[key], expected[key], how, f"{place}[{key!r}]")
+            return
+    rtol, atol, equal_nan, check_dtype = how
     a, b = (array_of(x) if isinstance(x, Tensor) else np.asarray(x) for x in (actual, expected))
-    assert a.shape == b.shape, f"The values for attribute 'shape' do not match: {a.shape} != {b.shape}"
-    if check_dtype:
-        assert a.dtype == b.dtype, f"The values for attribute 'dtype' do not match: {a.dtype} != {b.dtype}"
+    for attribute in ("shape", "dtype") if check_dtype else ("shape",):
+        mine, theirs = (getattr(x, attribute, getattr(y, attribute)) for x, y in ((actual, a), (expected, b)))
+        if mine != theirs:
+            raise AssertionError(
+                f"The values for attribute '{attribute}' do not match: {mine} != {theirs}.{where}"
+            )
     relative = _RELATIVE.get(a.dtype.name, 0.0) if rtol is None else rtol
     absolute = _ABSOLUTE.get(a.dtype.name, 0.0) if atol is None else atol
     if not np.allclose(a, b, relative, absolute, equal_nan):
         wrong = np.count_nonzero(~np.isclose(a, b, relative, absolute, equal_nan))
-        raise AssertionError(f"Tensor-likes are not close! Mismatched elements: {wrong} / {a.size}")
+        part = f"{wrong} / {a.size} ({wrong / a.size:.1%})"
+        raise AssertionError(f"Tensor-likes are not close!\n\nMismatched elements: {part}{where}")
 
 
 __getattr__ = loading(__name__)

@@ -133,8 +133,9 @@ class _Several(_Loss):
 
     order: tuple[str, ...] = ("margin", "size_average", "reduce", "reduction")
 
-    def forward(self, *inputs: Any) -> Tensor:
-        return in_force(type(self).function)(*inputs, reduction=self.reduction, **self.settings)
+    def forward(self, *inputs: Any, **named: Any) -> Tensor:
+        how = {"reduction": self.reduction, **self.settings}
+        return in_force(type(self).function)(*inputs, **named, **how)
 
 
 SmoothL1Loss = _loss("SmoothL1Loss", _Several, functional.smooth_l1_loss)

@@ -15,6 +15,8 @@ from specs.dtype_names import SCALARS
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine similarity of vectors along a dimension."""
+    if eps < 0:
+        raise RuntimeError(f"eps must be non-negative, got: {eps:g}")
     common = result_type(x1, x2)
     if not common.is_floating_point:
         got = SCALARS[common.name]

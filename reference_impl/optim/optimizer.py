@@ -112,11 +112,11 @@ class Optimizer:
         """Call ``hook(optimizer)`` after each `load_state_dict`."""
         return attach(self._optimizer_load_state_dict_post_hooks, hook, prepend)
 
-    def add_param_group(self, group: dict[str, Any]) -> None:
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Add parameters with settings of their own."""
-        if not isinstance(group, dict):
-            raise TypeError(f"param_group must be a dict, but got {type(group)}")
-        given = group["params"]
+        if not isinstance(param_group, dict):
+            raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
+        given = param_group["params"]
         if isinstance(given, set):
             raise TypeError(
                 "optimizer parameters need to be organized in ordered collections, but the ordering of "
@@ -135,7 +135,7 @@ class Optimizer:
             warn("optim/same-parameter-twice-warns")
         if any(set(params) & set(other["params"]) for other in self.param_groups):
             refuse_by("optim/one-group-each")
-        own = group if by("optim/groups-have-their-own-settings") else {}
+        own = param_group if by("optim/groups-have-their-own-settings") else {}
         more = {name: value for name, value in self.defaults.items() if name not in own}
         named = {"param_names": names} if names else {}
         self.param_groups.append(own | {"params": params} | named | more)

@@ -185,6 +185,15 @@ def writing_a_gradient_into_integers():
     assert i.mul(2.0).requires_grad
 
 
+def integers_that_floats_are_summed_in():
+    """Refused of what requires grad, but for calls that are not recorded. Rule: op/no-history-for-integers."""
+    x = torch.tensor([1.0, 2.5], requires_grad=True)
+    with refused("op/no-history-for-integers"):
+        x.sum(dtype=torch.int64)
+    with torch.no_grad():
+        assert x.cumsum(0, dtype=torch.int64).tolist() == [1, 3]
+
+
 def integers_have_no_gradient():
     """Ops on integers that require grad are recorded, but backward does not get through them.
 

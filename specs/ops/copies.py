@@ -25,6 +25,8 @@ def _copy_of(view: Op, node: str = "", name: str = "") -> Op:
 
     copied.__name__ = f"_{view.key.rstrip('_')}_{name.strip('_') or 'copy'}"
     facts: dict[str, Any] = {"view": "multi"} if view.view == "multi" else {}
+    if view.name in ("select", "slice"):
+        facts |= {"complex_history": False, "kernel": f"{view.name}_copy"}
     made = op(
         name=name or f"_{view.name}_copy", node=node or f"{view.node}_copy", internal=True, dtypes="keep",
         complex=True, **facts,

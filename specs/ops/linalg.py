@@ -186,7 +186,7 @@ def _linalg_solve(x: Tensor, y: Tensor, *, left: Bool = True, checked: Bool = Tr
         found = np.swapaxes(np.linalg.solve(np.swapaxes(x, -1, -2), np.swapaxes(y, -1, -2)), -1, -2)
     if vector:
         return found[..., 0]
-    return by_column(found) if left else found
+    return by_column(found) if left else np.ascontiguousarray(found)
 
 
 def summed_to(g: Any, shape: Any) -> Any:

@@ -20,7 +20,7 @@ from specs.ops.reduce import sum_dim
 _FACTS: dict[str, Any] = {"internal": True, "exact": False, "ulp": 4}
 
 
-@op(node="NanToNumBackward0", dtypes="keep", layout=("x",), inplace=True, **_FACTS)
+@op(node="NanToNumBackward0", dtypes="keep", layout=("x",), inplace=True, complex_history=False, **_FACTS)
 def nan_to_num(x: Tensor, nan: OptNumber = 0.0, posinf: OptNumber = None, neginf: OptNumber = None) -> Any:
     """Numbers in place of NaN and infinities."""
     if x.dtype.kind not in "fcV":

@@ -190,7 +190,6 @@ addbmm.wrt(
     node="AddcmulBackward0",
     lacks="b",
     kernel="addcmul_cpu_out",
-    dtypes="same",
     layout=("x", "tensor1", "tensor2"),
 )
 def addcmul(x: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Scale = 1) -> Any:
@@ -209,18 +208,11 @@ addcmul.wrt(
     internal=True,
     inplace=True,
     node="AddcdivBackward0",
-    dtypes="same",
     layout=("x", "tensor1", "tensor2"),
 )
 def addcdiv(x: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Scale = 1) -> Any:
     """``x + value * tensor1 / tensor2``."""
-    if tensor1.dtype.kind in "biu" and tensor2.dtype.kind in "biu":
-        raise RuntimeError(
-            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will "
-            "perform a true division of tensor1 and tensor2."
-        )
-    floats = np.result_type(*(a.dtype for a in (x, tensor1, tensor2) if a.dtype.kind not in "biu"))
-    return (x + floats.type(value) * tensor1 / tensor2).astype(floats, copy=False)
+    return x + x.dtype.type(value) * tensor1 / tensor2
 
 
 def _divided_by(g: Any, tensor1: Any, tensor2: Any, value: Any) -> Any:
