@@ -60,6 +60,7 @@ class Kernel:
         "result",
         "saved",
         "slots",
+        "statistics",
     )
 
     def __init__(self, op: Op) -> None:
@@ -97,7 +98,9 @@ class Kernel:
         )
         self.slots = len(slots)
         self.result = outputs[0] if outputs else 0
-        self.saved = (*(i for i, _ in inputs), *outputs)
+        kinds = {attribute.name: attribute.kind.name for attribute in op.attributes}
+        self.statistics = tuple(i for i, slot in slots if kinds.get(slot.name) == "statistic")
+        self.saved = (*(i for i, _ in inputs), *self.statistics, *outputs)
         self.attributes = tuple((i, slot.name) for i, slot in slots if slot.source == "attribute")
         self.metadata = tuple(
             (i, METADATA[slot.source], slot.operand) for i, slot in slots if slot.source in METADATA

@@ -76,6 +76,8 @@ class OpNode(Node):
                 self.values[i] = SavedVariable(operand.clone())  # recorded: it has a history too
             else:
                 self.values[i] = SavedVariable(operand)
+        for i in kernel.statistics:
+            self.values[i] = SavedVariable(self.values[i])
 
     def name(self) -> str:
         return self.kernel.op.node

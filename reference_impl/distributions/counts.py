@@ -113,7 +113,7 @@ class Binomial(ByOdds):
 
     @property
     def variance(self) -> Tensor:
-        return self.mean.mul(self.probs.neg().add(1))
+        return self.mean.mul(self.probs.rsub(1))
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         shape = tuple(self.extended(sample_shape))

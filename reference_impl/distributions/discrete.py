@@ -57,7 +57,7 @@ class Bernoulli(ByOdds):
 
     @property
     def variance(self) -> Tensor:
-        return self.probs.mul(self.probs.neg().add(1))
+        return self.probs.mul(self.probs.rsub(1))
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         with without_history():
@@ -178,7 +178,7 @@ class OneHotCategorical(Distribution):
 
     @property
     def variance(self) -> Tensor:
-        return self.probs.mul(self.probs.neg().add(1))
+        return self.probs.mul(self.probs.rsub(1))
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         drawn = self._categorical.sample(sample_shape)
@@ -228,7 +228,7 @@ class Multinomial(Distribution):
 
     @property
     def variance(self) -> Tensor:
-        return self.probs.mul(self.total_count).mul(self.probs.neg().add(1))
+        return self.probs.mul(self.total_count).mul(self.probs.rsub(1))
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         drawn = self._categorical.sample((self.total_count, *sample_shape))

@@ -31,7 +31,8 @@ def _laplaces(p: Laplace, q: Laplace) -> Tensor:
 
 def _uniforms(p: Uniform, q: Uniform) -> Tensor:
     found = q.high.sub(q.low).div(p.high.sub(p.low)).log()
-    return found.masked_fill(q.low.gt(p.low).logical_or(q.high.lt(p.high)), math.inf)
+    found[q.low.gt(p.low).logical_or(q.high.lt(p.high))] = math.inf
+    return found
 
 
 def _exponentials(p: Exponential, q: Exponential) -> Tensor:
@@ -41,15 +42,17 @@ def _exponentials(p: Exponential, q: Exponential) -> Tensor:
 
 def _bernoullis(p: Bernoulli, q: Bernoulli) -> Tensor:
     yes = p.probs.mul(q.logits.neg().softplus().sub(p.logits.neg().softplus()))
-    yes = yes.masked_fill(q.probs.eq(0), math.inf).masked_fill(p.probs.eq(0), 0)
-    no = p.probs.neg().add(1).mul(q.logits.softplus().sub(p.logits.softplus()))
-    return yes.add(no.masked_fill(q.probs.eq(1), math.inf).masked_fill(p.probs.eq(1), 0))
+    no = (1 - p.probs).mul(q.logits.softplus().sub(p.logits.softplus()))
+    yes[q.probs.eq(0)] = no[q.probs.eq(1)] = math.inf
+    yes[p.probs.eq(0)] = no[p.probs.eq(1)] = 0
+    return yes.add(no)
 
 
 def _categoricals(p: Categorical, q: Categorical) -> Tensor:
     found = p.probs.mul(p.logits.sub(q.logits))
-    found = found.masked_fill(q.probs.eq(0).expand_as(found), math.inf)
-    return found.masked_fill(p.probs.eq(0).expand_as(found), 0).sum(-1)
+    found[q.probs.eq(0).expand_as(found)] = math.inf
+    found[p.probs.eq(0).expand_as(found)] = 0
+    return found.sum(-1)
 
 
 def _independents(p: Independent, q: Independent) -> Tensor:
@@ -127,7 +130,8 @@ def _cauchys(p: Any, q: Any) -> Tensor:
 def _paretos(p: Any, q: Any) -> Tensor:
     ratio = q.alpha / p.alpha
     found = q.alpha * (p.scale / q.scale).log() + -ratio.log() + ratio - 1
-    return found.masked_fill(p.scale < q.scale, math.inf)
+    found[p.scale < q.scale] = math.inf
+    return found
 
 
 def _log_normals(p: Any, q: Any) -> Tensor:

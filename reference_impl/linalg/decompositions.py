@@ -102,13 +102,13 @@ class _Svd(Function):
     def forward(ctx: Any, x: Tensor, full: bool) -> Any:
         left, values, right = np.linalg.svd(array_of(x), full)
         u, s, vh = wrap(by_column(left)), wrap(np.ascontiguousarray(values)), wrap(by_column(right))
-        ctx.save_for_backward(u, s, vh)
+        ctx.save_for_backward(s, u, vh)
         ctx.set_materialize_grads(False)
         return u, s, vh
 
     @staticmethod
     def backward(ctx: Any, gu: Tensor | None, gs: Tensor | None, gvh: Tensor | None) -> Any:
-        u, s, vh = ctx.saved_tensors
+        s, u, vh = ctx.saved_tensors
         # the vectors that belong to no singular value are any, and no loss may depend on them
         k = s.shape[-1]
         u, vh = u.narrow(-1, 0, k), vh.narrow(-2, 0, k)

@@ -100,7 +100,8 @@ class _LuUnpack(Function):
     _computes_on_arrays = True
 
     @staticmethod
-    def forward(ctx: Any, both: Tensor, pivots: Tensor, data: bool, exchanges: bool) -> Any:
+    def forward(ctx: Any, both: Tensor, pivoted: tuple[Tensor], data: bool, exchanges: bool) -> Any:
+        (pivots,) = pivoted  # in a tuple they are no input, as they have no gradient
         array = array_of(both)
         ctx.shape, ctx.data = array.shape, data
         rows = array.shape[-2]
@@ -127,7 +128,8 @@ class _LuSolve(Function):
     _computes_on_arrays = True
 
     @staticmethod
-    def forward(ctx: Any, both: Tensor, pivots: Tensor, b: Tensor, left: bool, adjoint: bool) -> Any:
+    def forward(ctx: Any, both: Tensor, pivoted: tuple[Tensor], b: Tensor, left: bool, adjoint: bool) -> Any:
+        (pivots,) = pivoted  # no input, see `_LuUnpack`
         array = array_of(both)
         exchange = triangular.permutation(array_of(pivots), array.shape[-1], array.dtype)
         found = triangular.solved(array, exchange, array_of(b), left=left, adjoint=adjoint)
@@ -216,7 +218,7 @@ def lu_unpack(
             "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\nNote: "
             "this function is intended to be used with the output produced by torch.linalg.lu_factor"
         )
-    return _LU_UNPACK(*_LuUnpack.apply(LU_data, LU_pivots, unpack_data, unpack_pivots))
+    return _LU_UNPACK(*_LuUnpack.apply(LU_data, (LU_pivots,), unpack_data, unpack_pivots))
 
 
 def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor:
@@ -244,4 +246,4 @@ def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoin
             f"shape {list(pivots.shape)} instead"
         )
     need_kernel("linalg.lu_solve", array, "eV")
-    return _LuSolve.apply(LU, pivots, B, left, adjoint)
+    return _LuSolve.apply(LU, (pivots,), B, left, adjoint)

@@ -180,6 +180,8 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
             return A
     if n == 1:
         return A.clone(memory_format=contiguous_format)
+    if n == 3:
+        return A.matmul(A).matmul(A)
     power: Tensor | None = None
     while n:
         if n & 1:

@@ -235,7 +235,7 @@ def cross_entropy(
     if not label_smoothing:
         return loss
     smooth = _of_all_classes(logs, target, weight, ignore_index, reduction, axis)
-    return loss.mul(1 - label_smoothing).add(smooth.mul(label_smoothing / input.shape[axis]))
+    return loss.mul_scalar(1 - label_smoothing).add(smooth.mul_scalar(label_smoothing / input.shape[axis]))
 
 
 def _over_classes(weight: Tensor, logs: Tensor) -> Tensor:

@@ -58,7 +58,7 @@ def triplet_margin_loss(
     near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
     if swap:
         far = far.minimum(pairwise_distance(positive, negative, p, eps))
-    return reduce_losses(near.add(margin).sub(far).clamp_min(0), reduction)
+    return reduce_losses(near.add_scalar(margin).sub(far).clamp_min(0), reduction)
 
 
 def _need_margin(margin: float) -> None:
@@ -90,7 +90,9 @@ def margin_ranking_loss(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: {input1.size()}, input2: {input2.size()}, target: {target.size()} "
         )
-    return reduce_losses(target.neg().mul(input1.sub(input2)).add(float(margin)).clamp_min(0), reduction)
+    return reduce_losses(
+        target.neg().mul(input1.sub(input2)).add_scalar(float(margin)).clamp_min(0), reduction
+    )
 
 
 def hinge_embedding_loss(
@@ -105,7 +107,7 @@ def hinge_embedding_loss(
     reduction = chosen_reduction(size_average, reduce, reduction)
     zeros = input.detach().zeros_like()
     margin = margin if input.is_floating_point() or input.is_complex() else int(margin)
-    missing = input.neg().add(margin).clamp_min(0).where(target.ne(1), zeros)
+    missing = input.new_full((), margin).sub(input).clamp_min(0).where(target.ne(1), zeros)
     return reduce_losses(missing.add(input.where(target.ne(-1), zeros)), reduction)
 
 
@@ -127,11 +129,13 @@ def cosine_embedding_loss(
             f"{target.ndim}D target tensor expects {target.ndim + 1}D input tensors, but found inputs with "
             f"sizes {list(input1.shape)} and {list(input2.shape)}."
         )
-    lengths = [x.mul(x).sum(-1).add(1e-12) for x in (input1, input2)]
+    lengths = [x.mul(x).sum(-1).add_scalar(1e-12) for x in (input1, input2)]
     cosine = input1.mul(input2).sum(-1).div(lengths[0].mul(lengths[1]).sqrt())
     zeros = cosine.detach().mul(0)
-    like = cosine.neg().add(1).where(target.eq(1), zeros)
-    return reduce_losses(like.add(cosine.sub(margin).clamp_min(0).where(target.eq(-1), zeros)), reduction)
+    like = cosine.new_full((), 1).sub(cosine).where(target.eq(1), zeros)
+    return reduce_losses(
+        like.add(cosine.sub_scalar(margin).clamp_min(0).where(target.eq(-1), zeros)), reduction
+    )
 
 
 def triplet_margin_with_distance_loss(

@@ -7,7 +7,8 @@ kernel.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import Any
 
 from reference_impl.base.session import STATE
@@ -42,12 +43,12 @@ def next_state(mode: str, x: Tensor, state: State, of_state: Linear, of_input: L
     from_state = of_state(h)
     from_input = x if of_input is None or mode == "GRU" else of_input(x)  # second, as in PyTorch
     if mode == "LSTM":
-        i, f, g, o = from_state.add(from_input).chunk(4, 1)
+        i, f, g, o = from_state.add(from_input).unsafe_chunk(4, 1)
         cell = f.sigmoid().mul(state[1]).add_(i.sigmoid().mul(g.tanh()))  # in place, as in PyTorch
         return o.sigmoid().mul(cell.tanh()), cell
     if mode == "GRU":
-        ir, iz, new = from_input.chunk(3, 1)
-        hr, hz, hn = from_state.chunk(3, 1)
+        ir, iz, new = from_input.unsafe_chunk(3, 1)
+        hr, hz, hn = from_state.unsafe_chunk(3, 1)
         reset, update = hr.add(ir).sigmoid(), hz.add(iz).sigmoid()
         new = new.add(hn.mul(reset)).tanh()
         return h.sub(new).mul_(update).add_(new)  # in place, as in PyTorch
@@ -263,7 +264,7 @@ class RNNBase(Module):
         projection = weights[-1] if self.proj_size else None
         weights = weights[:-1] if self.proj_size else weights
         from_input, of_state = products(weights, 0)(data), products(weights, 1)
-        steps = list(from_input.unbind(0) if sizes is None else from_input.split(sizes, 0))
+        steps = list(from_input.unbind(0) if sizes is None else _narrowed(from_input, sizes))
         outs: list[Tensor] = []
         ended: list[State] = []
         start = state
@@ -282,6 +283,11 @@ class RNNBase(Module):
             outs.append(state[0] if self.mode == "LSTM" else state)
         joined = composite.stack if sizes is None else composite.cat
         return joined(outs[::-1] if back else outs, 0), _rejoined(state, ended, rows)
+
+
+def _narrowed(x: Tensor, sizes: Sequence[int]) -> list[Tensor]:
+    """The rows of each step."""
+    return [x.narrow(0, end - size, size) for end, size in zip(accumulate(sizes), sizes, strict=True)]
 
 
 def _cut_rows(state: State, rows: int) -> State:

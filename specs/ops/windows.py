@@ -264,7 +264,7 @@ def _picking(
 
     picked.__name__, picked.__doc__ = name, "The elements at the given positions of the last dimensions."
     put_back.__name__, put_back.__doc__ = f"{name}_backward", "Elements put back to where they were picked."
-    declared = op(node=node, lacks=lacks, kernel=kernel, **_FACTS)(picked)
+    declared = op(node=node, lacks=lacks, kernel=kernel, second_result="index", **_FACTS)(picked)
     back = op(node=node.replace("Backward0", "BackwardBackward0"), **_FACTS)(put_back)
     demand = one_dtype("x", "g", case=case)
     declared.wrt(x=demand(lambda g, x, index, dims: getattr(g, back.name)(x, index, dims=dims)))

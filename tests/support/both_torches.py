@@ -58,6 +58,25 @@ def _array(x: Any) -> Any:
     return np.asarray((x.float() if "bfloat16" in str(x.dtype) else x).tolist())
 
 
+def graph(root: Any) -> list[tuple[str, list[int | None]]]:
+    """The nodes of a graph as they are reached, by name, each with the numbers of those it passes to."""
+    found: list[tuple[str, list[int | None]]] = []
+    numbers_of: dict[Any, int] = {}
+
+    def visit(node: Any) -> int | None:
+        if node is None:
+            return None
+        if node not in numbers_of:
+            numbers_of[node] = len(found)
+            edges: list[int | None] = []
+            found.append((node.name().rpartition("::")[2], edges))
+            edges += [visit(to) for to, _ in node.next_functions]
+        return numbers_of[node]
+
+    visit(root)
+    return found
+
+
 def outcome(torch: Any, function: Callable[[Any, Inputs], Any], twice: bool = True) -> dict[str, Any]:
     """Facts and values of the results, the gradients of all leaves, and those of the gradients."""
     make = Inputs(torch)
@@ -68,9 +87,7 @@ def outcome(torch: Any, function: Callable[[Any, Inputs], Any], twice: bool = Tr
         found: dict[str, Any] = {
             "values": [_array(r) for r in results],
             "facts": [(r.is_leaf, r.requires_grad, tuple(r.shape), str(r.dtype)) for r in tensors],
-            "nodes": [
-                r.grad_fn.name().rpartition("::")[2] if r.grad_fn is not None else None for r in tensors
-            ],
+            "graphs": [graph(r.grad_fn) for r in tensors],
         }
         roots = [r for r in tensors if r.requires_grad]
         if not roots:
@@ -88,10 +105,10 @@ def outcome(torch: Any, function: Callable[[Any, Inputs], Any], twice: bool = Tr
     return found
 
 
-def differences(theirs: dict[str, Any], ours: dict[str, Any], nodes: bool, tolerance: float) -> list[str]:
+def differences(theirs: dict[str, Any], ours: dict[str, Any], tolerance: float) -> list[str]:
     """The differences between two outcomes, in words."""
     found = []
-    for name in ("facts", *(("nodes",) if nodes else ())):
+    for name in ("facts", "graphs"):
         if theirs[name] != ours[name]:
             found.append(f"{name}: torch {theirs[name]}, reference {ours[name]}")
     for name in ("values", "grads", "second"):

@@ -1,5 +1,5 @@
 """Layers, losses, linear algebra and functions that scripts use, against torch: values, first and second
-gradients, is_leaf, requires_grad, and the name of the last node.
+gradients, is_leaf, requires_grad, and graphs.
 """
 
 from __future__ import annotations
@@ -13,15 +13,6 @@ from calls_layers import LAYERS
 from calls_losses import LOSSES
 
 torch = pytest.importorskip("torch")
-
-COMPOSED = {
-    "attention plain", "bilinear", "block_diag", "cdist", "combinations", "cond", "corrcoef",
-    "cov", "decoder layer", "encoder layer", "encoder layer first", "glu", "gru", "lstm", "lstm deep",
-    "lstm packed", "nan_to_num", "pairwise", "pixel_shuffle", "quantile", "rot90", "soft margin",
-    "transformer", "trapezoid",
-}  # fmt: skip
-"""Calls whose last node has another name: the reference composes them, as ``docs/limits.md`` says."""
-
 
 CALLS = LAYERS | LOSSES | FUNCTIONS
 
@@ -37,4 +28,4 @@ def test_an_addition_does_what_torch_does(name):
     """Values, gradients of first and second order, and facts are torch's to rounding."""
     theirs = outcome(torch, CALLS[name], name not in ONCE)
     ours = outcome(reference_impl, CALLS[name], name not in ONCE)
-    assert [] == differences(theirs, ours, name not in COMPOSED, 1e-7)
+    assert [] == differences(theirs, ours, 1e-7)
