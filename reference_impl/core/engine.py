@@ -140,6 +140,7 @@ def evaluate_function(node: Node, grads: InputBuffer, task: GraphTask) -> None:
     if node.hooks is not None or node.retained or not node.edges:  # an accumulator's hooks are its leaf's
         _receive(node, grads)
     outputs = call_function(node, grads, task)
+    grads.clear()  # so that one which the node handed on, too, may be alone elsewhere
     if not task.keep_graph and by("backward/frees-saved"):
         node.release_variables()
     task.hand_on(node, outputs)

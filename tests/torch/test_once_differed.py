@@ -1565,6 +1565,15 @@ a = torch.tensor([[1.0, 2.0, 3.0], [0.5, 3.0, 2.5]], requires_grad=True)
 b = torch.nn.functional.layer_norm(a, (2, 3))
 c = b.sqrt()
 """,
+    "a node keeps no gradient that it has handed on": """
+a = torch.tensor([4.0, 1.0, -2.0, 3.0], requires_grad=True)
+a.register_hook(lambda g: g * 2)
+b = a.half()
+b.add_(a)
+c, d, e, *_ = torch.unbind(b, 0)
+a.grad_dtype = None
+d.backward()
+""",
     "thirds round, and so do sums of them": """
 a = torch.tensor([[3.0, -2.0, 1.0], [7.0, 5.0, -1.0]], requires_grad=True)
 b = torch.tensor([3.0, 7.0, 1.5], requires_grad=True)
