@@ -41,9 +41,10 @@ INNOCENT = {
     "reference_impl/__init__.py": ("zeros_like", "the names that the namespace exports"),
     "reference_impl/autograd/var_mean.py": ("std var", "one function over two ops"),
     "reference_impl/mutants/": ("reshape", "the method that a mutant replaces"),
+    "reference_impl/namespace/argument_names.py": (EVERY, "other names for the arguments of ops"),
     "reference_impl/namespace/composite.py": (EVERY, "functions over ops, and other names for ops"),
     "reference_impl/namespace/foreach.py": (EVERY, "ops under their names for lists of tensors"),
-    "reference_impl/namespace/install.py": ("reshape", "a method that takes more than its op"),
+    "reference_impl/namespace/install.py": ("copy_ reshape", "methods that take more than their ops"),
     "reference_impl/namespace/non_differentiable.py": (
         "remainder remainder_ floor_divide floor_divide_ _rfloor_divide _rremainder",
         "the ops behind operators",
