@@ -246,6 +246,12 @@ def _taking_numbers(op: Any) -> Any:
     """Make the ``copy_`` method, which takes a number for a tensor and may be told not to block."""
 
     def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
+        if not isinstance(non_blocking, bool):
+            refuse_by(
+                "op/arguments",
+                name="copy_",
+                given=f"Tensor, {type(other).__name__}, {type(non_blocking).__name__}",
+            )
         if isinstance(other, NUMBERS):
             other = factories.tensor(other, dtype=_WIDEST.get(type(other)))
         return op(self, other)

@@ -7,16 +7,21 @@ from typing import Any
 
 from reference_impl.base import device as devices
 from reference_impl.base import dtypes
+from reference_impl.base.modes import no_grad
 from reference_impl.base.session import STATE
 from reference_impl.core.tensor import Tensor
 from reference_impl.namespace import cuda, factories
 
 
 def _written(name: str) -> Any:
-    """Make the in-place form of a method whose result has no gradient."""
+    """Make the in-place form of a method whose result has no gradient.
+
+    NB: PyTorch takes it of leaves, too, and leaves the history as it was.
+    """
 
     def write(self: Tensor, *args: Any, **named: Any) -> Tensor:
-        return self.copy_(getattr(self, name)(*args, **named))
+        with no_grad():
+            return self.copy_(getattr(self, name)(*args, **named))
 
     write.__name__ = f"{name}_"
     return write

@@ -56,9 +56,18 @@ CALLS = {
         x.clone().copy_(2, non_blocking=True)
         x.clone().copy_(x, True)
         x.clone().copy_([1.0])
+        x.clone().copy_(x, 1)
         i.clone().copy_(2.7)
         x.detach().double().copy_(0.1)
         x.copy_(1)
+    """,
+    "written behind autograd's back": """
+        x.logical_and_(x > 2)
+        x.clone().logical_not_()
+        x.clone().logical_xor_(x)
+        (x * x).logical_or_(x)
+        x.clone()[0].logical_and_(x[0])
+        i.clone().bitwise_and_(i)
     """,
     "computed in a dtype": """
         x.sum(dtype=torch.float64)
