@@ -17,6 +17,7 @@ import numpy as np
 from reference_impl.base.device import place_of
 from reference_impl.base.rules import refuse_by
 from reference_impl.core.access import array_of
+from reference_impl.core.saved import standing_in
 from reference_impl.core.tensor import Tensor
 from reference_impl.fidelity.batched import check_shape_known
 from reference_impl.namespace.argument_names import gathering
@@ -236,7 +237,7 @@ def _bounded(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
         if not all(isinstance(bound, Tensor) for bound in given):
             refuse_by("op/arguments", name=function.__name__, given="a tensor and a number for bounds")
         written = function.__name__.endswith("_")
-        nothing = x.detach().clone() if written else x.detach()
+        nothing = standing_in(x.detach().clone() if written else x.detach())
         bounds = (nothing if bound is None else bound for bound in (min, max))
         between = x._clamp_between_ if written else x._clamp_between
         return between(*bounds, lower=min is not None, upper=max is not None)

@@ -9,6 +9,7 @@ from reference_impl.base import dtypes
 from reference_impl.base.rules import refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of
+from reference_impl.core.saved import standing_in
 from reference_impl.core.tensor import Tensor
 from reference_impl.nn.activation_functions import logsigmoid
 from reference_impl.nn.loss_functions import Old, chosen_reduction, reduce_losses
@@ -67,7 +68,7 @@ def multi_margin_loss(
             f"{list(input.shape)}."
         )
     if weight is None:
-        weight = input.detach().new_ones(tuple(input.shape[-1:]) or (1,))
+        weight = standing_in(input.detach().new_ones(tuple(input.shape[-1:]) or (1,)))
     elif weight.ndim != 1:
         raise ValueError("weight must be one-dimensional")
     elif weight.numel() != (classes := input.shape[-1] if input.ndim else 1):

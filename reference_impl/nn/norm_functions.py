@@ -17,6 +17,7 @@ from reference_impl.base.modes import inference_mode, no_grad
 from reference_impl.base.rules import by, hold_back, refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.core.access import array_of
+from reference_impl.core.saved import standing_in
 from reference_impl.core.tensor import Tensor
 from reference_impl.fidelity.batched import levels_of
 from reference_impl.namespace.factories import ones, zeros, zeros_like
@@ -33,7 +34,10 @@ def _given(
 ) -> tuple[Tensor, Tensor]:
     """Weight and bias, ones and zeros where there is none."""
     like: dict[str, Any] = {"dtype": x.dtype, "device": x.device}
-    return ones(shape, **like) if weight is None else weight, zeros(shape, **like) if bias is None else bias
+    return (
+        standing_in(ones(shape, **like)) if weight is None else weight,
+        standing_in(zeros(shape, **like)) if bias is None else bias,
+    )
 
 
 def _need_dtypes(x: Tensor, *given: Tensor | None) -> None:
@@ -45,10 +49,13 @@ def _need_dtypes(x: Tensor, *given: Tensor | None) -> None:
         raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
 
 
-def _statistics(x: Tensor, axes: tuple[int, ...], eps: float) -> dict[str, Tensor]:
+def _statistics(
+    x: Tensor, axes: tuple[int, ...], eps: float, shape: tuple[int, ...] | None = None
+) -> dict[str, Tensor]:
     """The statistics of the input as it is now, for the backward pass; nothing of them is recorded."""
     with set_aside(), no_grad():
-        return layers.statistics(x.detach(), axes, eps)
+        found = layers.statistics(x.detach(), axes, eps)
+        return found if shape is None else {name: each.view(shape) for name, each in found.items()}
 
 
 class _Deviation(Function):
@@ -160,7 +167,8 @@ def batch_norm(
         raise RuntimeError(f"{missing} must be defined in evaluation mode")
     _need_dtypes(input, *named.values())
     if not (training or running_mean is None or running_var is None) and by("nn/batch-norm-in-training"):
-        return input._batch_norm_known(weight, bias, running_mean, running_var, eps=eps)
+        empty = {name: input.detach().new_empty(0) for name in ("none", "neither")}
+        return input._batch_norm_known(weight, bias, running_mean, running_var, eps=eps, **empty)
     if running_mean is not None and running_var is not None:
         if STATE.transforms and levels_of(input) - (levels_of(running_mean) & levels_of(running_var)):
             refuse_by("functional/vmap-statistics-are-batched")
@@ -168,9 +176,11 @@ def batch_norm(
         axes = (0, *range(2, array.ndim))
         _move(running_mean, array.mean(axes), momentum)
         _move(running_var, array.var(axes, ddof=1), momentum)
-        found = _statistics(input, layers.channels(input), eps)
+        found = _statistics(input, layers.channels(input), eps, (channels,))
         return input._batch_norm_moving(weight, bias, running_mean, running_var, eps=eps, **found)
-    return input._batch_norm(weight, bias, eps=eps, **_statistics(input, layers.channels(input), eps))
+    return input._batch_norm(
+        weight, bias, eps=eps, **_statistics(input, layers.channels(input), eps, (channels,))
+    )
 
 
 def _move(estimate: Tensor, new: Any, momentum: float) -> None:
@@ -243,7 +253,7 @@ def group_norm(
             )
     _need_dtypes(input, weight, bias)
     x = input.contiguous()
-    found = _statistics(layers.in_groups(x, num_groups), (2,), eps)
+    found = _statistics(layers.in_groups(x, num_groups), (2,), eps, (x.shape[0], num_groups))
     if by("nn/group-norm-has-all-second-gradients"):
         with set_aside():
             found["rstd"] = _Deviation.apply(found["rstd"], weight, bias)

@@ -186,7 +186,7 @@ def writing_a_gradient_into_integers():
 
 
 def integers_that_floats_are_summed_in():
-    """Refused of what requires grad, but for calls that are not recorded. Rule: op/no-history-for-integers."""
+    """Refused of what requires grad where it would be recorded. Rule: op/no-history-for-integers."""
     x = torch.tensor([1.0, 2.5], requires_grad=True)
     with refused("op/no-history-for-integers"):
         x.sum(dtype=torch.int64)

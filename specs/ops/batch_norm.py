@@ -27,6 +27,9 @@ from specs.ops.layers import (
 _FACTS: dict[str, Any] = {"internal": True, "exact": False, "ulp": 16, "layout": ()}
 
 
+_ESTIMATES = {"x": "input", "mean": "running_mean", "variance": "running_var"}
+
+
 @op(node="NativeBatchNormBackwardBackward0", dtypes="keep", **_FACTS)
 def _of_batch_norm(dy: Tensor, y: Tensor, weight: Tensor) -> Any:
     """One of the gradients of a batch norm, which has the same operands as the others."""
@@ -68,7 +71,7 @@ _batch_norm.wrt(
 )
 
 
-@op(node="NativeBatchNormBackward0", dtypes="same", **_FACTS)
+@op(node="NativeBatchNormBackward0", dtypes="same", torch_names={"x": "input"}, **_FACTS)
 def _batch_norm_moving(
     x: Tensor, weight: Tensor, bias: Tensor, running_mean: Tensor, running_var: Tensor, *,
     eps: Scalar, mean: Statistic, rstd: Statistic,
@@ -92,11 +95,15 @@ _batch_norm_moving.wrt(
 )
 
 
-@op(node="NativeBatchNormBackward0", dtypes="same", **_FACTS)
+@op(node="NativeBatchNormBackward0", dtypes="same", torch_names=_ESTIMATES, **_FACTS)
 def _batch_norm_known(
-    x: Tensor, weight: Tensor, bias: Tensor, mean: Tensor, variance: Tensor, *, eps: Scalar
-) -> Any:
-    """Channels standardised with a mean and a variance that are given, scaled and shifted."""
+    x: Tensor, weight: Tensor, bias: Tensor, mean: Tensor, variance: Tensor, *,
+    eps: Scalar, none: Statistic, neither: Statistic,
+) -> Any:  # fmt: skip
+    """Channels standardised with a mean and a variance that are given, scaled and shifted.
+
+    PyTorch saves two more results, which are empty.
+    """
     mean, weight, bias = (beside(v, x.ndim) for v in (mean, weight, bias))
     standard = (x - mean) / np.sqrt(beside(variance, x.ndim) + x.dtype.type(eps))
     return scaled_and_shifted(standard.astype(x.dtype, copy=False), weight, bias)
@@ -108,7 +115,7 @@ def _rstd(variance: Any, eps: float, ndim: int) -> Any:
 
 _batch_norm_known.wrt(
     x=_demanding(
-        lambda g, x, weight, mean, variance, eps: (
+        lambda g, x, weight, mean, variance, eps, none, neither: (
             g.mul(beside(weight, g.ndim)).mul(_rstd(variance, eps, g.ndim)).contiguous()
         )
     ),

@@ -46,7 +46,7 @@ def _rstd_of(apart: Any, axes: tuple[int, ...], eps: float) -> Any:
 
 def _held(now: Any, then: Any) -> Any:
     """A statistic with the value that it had, and the derivatives that it has."""
-    return now.add(then.sub(now.detach()))
+    return now.add(then.reshape(now.shape).sub(now.detach()))
 
 
 def parts(x: Any, axes: tuple[int, ...], eps: float, mean: Any, rstd: Any) -> tuple[Any, Any]:
