@@ -148,6 +148,8 @@ def invalid_call(state: GenState, about: Any = None) -> bool:
     if not state.supports(op) or FEATURE_OF.get(op, 0) & ~state.features:
         return False
     x = (root(state) if "grad" in op and state.pick(_OF_ROOT) else None) or state.any_tensor()
+    if x.store.inexact and X in args and args[0] is N:
+        return False  # whether it fits an integer would be for rounding to say
     given = {X: x, Y: state.any_tensor()}
     for placeholder, (values, dtype, shapes) in MADE.items():
         if placeholder in args:
