@@ -50,7 +50,7 @@ def _axis(self: Tensor, dim: int) -> int:
     return dim
 
 
-def is_contiguous(self: Tensor, memory_format: Any = contiguous_format) -> bool:
+def is_contiguous(self: Tensor, *, memory_format: Any = contiguous_format) -> bool:
     """Return True if the elements are row-major without gaps, or lie so in another format."""
     if memory_format is contiguous_format:
         return bool(array_of(self).flags.c_contiguous)

@@ -1,4 +1,4 @@
-"""Functions that are no ops refuse anything but tensors where their annotations ask for them."""
+"""Functions that are no ops refuse arguments that are not what their annotations ask for."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+import numpy as np
+
 from reference_impl.core.tensor import Tensor
 
 _TOLD = {"x": "input", "y": "other"}
@@ -14,13 +16,18 @@ _TOLD = {"x": "input", "y": "other"}
 
 
 def needing_tensors(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """Make a function refuse other arguments for its parameters that are annotated as tensors."""
+    """Make a function refuse what is no tensor, flag or whole number where it asks for one."""
     if not inspect.isfunction(function):
         return function
     params = list(inspect.signature(function).parameters.values())
     needed = [(at, p.name) for at, p in enumerate(params) if p.annotation == "Tensor" and p.kind is _PLAIN]
     or_none = [(at, p.name) for at, p in enumerate(params) if p.annotation == "Tensor | None"]
-    if not needed and not or_none:
+    checks = [
+        (at, p.name, p.annotation, _SCALARS[p.annotation])
+        for at, p in enumerate(params)
+        if p.annotation in _SCALARS
+    ]
+    if not needed and not or_none and not checks:
         return function
 
     @wraps(function)
@@ -35,18 +42,35 @@ def needing_tensors(function: Callable[..., Any], name: str) -> Callable[..., An
             given = args[at] if at < count else kwargs.get(own)
             if not (given is None or isinstance(given, Tensor)):
                 _refuse(name, own, at, given)
+        for at, own, kind, is_none in checks:
+            if at < count or own in kwargs:
+                given = args[at] if at < count else kwargs[own]
+                if is_none(given):
+                    _refuse(name, own, at, given, kind)
         return function(*args, **kwargs)
 
     return called
 
 
+def _is_no_flag(given: Any) -> bool:
+    return not isinstance(given, (bool, np.bool_))
+
+
+def _is_no_int(given: Any) -> bool:
+    return isinstance(given, (bool, float, str, list, tuple))
+
+
+_SCALARS = {"bool": _is_no_flag, "int": _is_no_int}
+"""Tests of values that are not of the type annotated; tensors and numpy's numbers may be whole numbers."""
+
+
 _PLAIN = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 
-def _refuse(name: str, own: str, at: int, given: Any) -> None:
+def _refuse(name: str, own: str, at: int, given: Any, kind: str = "Tensor") -> None:
     told = _TOLD.get(own, own)
     raise TypeError(
-        f"{name}(): argument '{told}' (position {at + 1}) must be Tensor, not {type(given).__name__}"
+        f"{name}(): argument '{told}' (position {at + 1}) must be {kind}, not {type(given).__name__}"
     )
 
 

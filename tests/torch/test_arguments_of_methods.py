@@ -100,6 +100,11 @@ CALLS = {
         i.clone().addcmul_(x, x)
     """,
     "refused": """
+        x.argmax(0, 1)
+        x.all(0, 1)
+        x.sort(0, 1)
+        x.max(x, x)
+        x.kthvalue(1.5)
         torch.vander(x)
         x.sum().argsort(1)
         x.sum().sort(1)
