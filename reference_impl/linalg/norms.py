@@ -15,7 +15,7 @@ from reference_impl.fidelity.batched import marking
 from reference_impl.linalg.decompositions import eigvalsh, svdvals
 from reference_impl.linalg.pseudo_inverse import above, read_tolerances
 from reference_impl.linalg.solving import inv_ex
-from reference_impl.namespace.computed_dtype import as_of
+from reference_impl.namespace.computed_dtype import casting_itself
 from specs.dtype_names import SCALARS
 from specs.ops.helpers import axis_of
 from specs.ops.linalg import need_matrix, need_square
@@ -43,7 +43,8 @@ def vector_norm(
     x: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
     """The p-norm of all elements, or of vectors along dimensions."""
-    return as_of(x, cast_for("linalg.vector_norm", x, dtype).vector_norm(ord, dim, keepdim))
+    cast = cast_for("linalg.vector_norm", x, dtype)
+    return casting_itself(x, cast, cast.vector_norm(ord, dim, keepdim))
 
 
 def matrix_norm(

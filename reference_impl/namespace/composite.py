@@ -21,7 +21,12 @@ from reference_impl.core.saved import standing_in
 from reference_impl.core.tensor import Tensor
 from reference_impl.fidelity.batched import check_shape_known
 from reference_impl.namespace.argument_names import gathering
-from reference_impl.namespace.computed_dtype import as_of, in_own_dtype, no_quotient_of_integers, with_dtype
+from reference_impl.namespace.computed_dtype import (
+    casting_itself,
+    in_own_dtype,
+    no_quotient_of_integers,
+    with_dtype,
+)
 from reference_impl.namespace.index_functions import filling, reducing
 from reference_impl.namespace.like_operands import like_its_operands
 from reference_impl.namespace.numbers_alone import taking_numbers
@@ -208,7 +213,7 @@ def _by_name(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
         if p == "nuc":
             return norms.nuclear(norms.cast_for("linalg.matrix_norm", x, target), *how, **named)
         cast = norms.cast_for("linalg.vector_norm", x, target)
-        return as_of(x, function(cast, 2 if p in ("fro", None) else p, *how, **named))
+        return casting_itself(x, cast, function(cast, 2 if p in ("fro", None) else p, *how, **named))
 
     return norm
 

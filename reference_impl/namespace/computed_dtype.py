@@ -24,16 +24,21 @@ def with_dtype(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
         recorded = x.requires_grad and STATE.enabled and not STATE.inference
         if recorded and not (target.is_floating_point or target.is_complex):
             refuse_by("op/no-history-for-integers", dtype=target)
+        cast = x.to(target)
         # Sums of small integers count as int64.
-        return as_of(x, function(x.to(target), *how, **named).to(target))
+        return casting_itself(x, cast, function(cast, *how, **named).to(target))
 
     return reduce
 
 
-def as_of(x: Tensor, result: Tensor) -> Tensor:
-    """Return the result of an op that casts ``x`` for itself: no cast is recorded, but for forward mode."""
-    if result.grad_fn is not None and result.dtype is not x.dtype and not STATE.transforms:
-        result.grad_fn.edges = (gradient_edge(x), *result.grad_fn.edges[1:])
+def casting_itself(x: Tensor, cast: Tensor, result: Tensor) -> Tensor:
+    """Return the result of an op on a ``cast`` tensor that PyTorch's casts for itself: the copy has no node.
+
+    NB: within transforms it keeps one, by which these go.
+    """
+    node = result.grad_fn
+    if node is not None and node.edges[0][0] is cast.grad_fn is not x.grad_fn and not STATE.transforms:
+        node.edges = (gradient_edge(x), *node.edges[1:])
     return result
 
 
