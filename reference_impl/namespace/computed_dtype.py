@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from reference_impl.base.rules import refuse_by
+from reference_impl.base.rules import by, refuse_by
 from reference_impl.base.session import STATE
 from reference_impl.core.graph import gradient_edge
 from reference_impl.core.tensor import Tensor
@@ -37,7 +37,8 @@ def casting_itself(x: Tensor, cast: Tensor, result: Tensor) -> Tensor:
     NB: within transforms it keeps one, by which these go.
     """
     node = result.grad_fn
-    if node is not None and node.edges[0][0] is cast.grad_fn is not x.grad_fn and not STATE.transforms:
+    own = node is not None and node.edges[0][0] is cast.grad_fn is not x.grad_fn and not STATE.transforms
+    if own and by("op/derivatives-beyond-programs"):
         node.edges = (gradient_edge(x), *node.edges[1:])
     return result
 
