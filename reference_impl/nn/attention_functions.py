@@ -128,17 +128,16 @@ def transposed(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, ...]:
     """Transpose what is given for keys and values once, and all three if they are the same."""
     if key is not value:
         return tuple(x.transpose(1, 0) for x in (query, key, value))
-    query, key = (
-        (query.transpose(1, 0),) * 2 if query is key else (query.transpose(1, 0), key.transpose(1, 0))
-    )
-    return query, key, key
+    first = query.transpose(1, 0)
+    other = first if query is key else key.transpose(1, 0)
+    return first, other, other
 
 
 def parted(x: Tensor, parts: int) -> tuple[Tensor, ...]:
     """Part what was projected at once."""
     width = x.shape[-1] // parts
-    parted = x.unflatten(-1, (parts, width)).unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
-    return tuple(parted.select(0, n) for n in range(parts))
+    apart = x.unflatten(-1, (parts, width)).unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
+    return tuple(apart.select(0, n) for n in range(parts))
 
 
 def attend(

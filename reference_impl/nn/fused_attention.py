@@ -37,7 +37,7 @@ class FusedAttention(Function):
         out = np.empty_like(array_of(query))
         out[...] = _weights(scores, total) @ _for_each(v, q)
         result = wrap(out)
-        # Heads come last, as the kernel writes them.
+        # Heads lie innermost, as the kernel writes them.
         ctx.save_for_backward(mask, key, query, value, wrap(_heads_inside(total[..., 0])), result)
         return result
 
@@ -99,5 +99,5 @@ def _weights(scores: np.ndarray, total: np.ndarray) -> np.ndarray:
 
 
 def _heads_inside(x: np.ndarray) -> np.ndarray:
-    """The array with its heads next to its last dimension in memory."""
+    """The array laid out so that the heads of each position lie next to each other."""
     return np.swapaxes(np.array(np.swapaxes(x, 1, 2), order="C"), 1, 2)
