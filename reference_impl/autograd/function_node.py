@@ -86,7 +86,8 @@ class FunctionNode(FunctionCtx, Node):
         by("function/needs-input-grad")
         inputs = [arg for arg in args if isinstance(arg, Tensor)]
         needed = STATE.enabled and any(x.requires_grad for x in inputs)
-        self.recorded = needed and by("function/is-recorded")
+        own = self._forward_cls.__module__.startswith("reference_impl.")  # one of PyTorch's ops
+        self.recorded = needed and (by("leaf/op-result-is-no-leaf") if own else by("function/is-recorded"))
         super().__init__(tuple(gradient_edge(x) for x in inputs) if self.recorded else ())
         self._saved: list[SavedVariable | None] = []
         self._freed = False
