@@ -28,16 +28,6 @@ class TwoParameters(Distribution):
         numbers = not isinstance(loc, Tensor) and not isinstance(scale, Tensor)
         super().__init__(() if numbers else first.size(), (), validate_args)
 
-    def expand(self, batch_shape: Any) -> Any:
-        """The same distribution with its parameters expanded."""
-        new = type(self).__new__(type(self))
-        new.__dict__.update(
-            {name: getattr(self, name).expand(tuple(batch_shape)) for name in self.parameters}
-        )
-        Distribution.__init__(new, batch_shape, (), False)
-        new._validate_args = self._validate_args
-        return new
-
 
 class Normal(TwoParameters):
     """The normal distribution with mean ``loc`` and standard deviation ``scale``."""

@@ -59,9 +59,18 @@ class Distribution:
             raise NotModelled(f"torch.distributions.{type(self).__name__}.{name}")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    def expand(self, *batch_shape: Any) -> Any:
-        """The distribution with more batch dimensions, which is not modelled for each."""
-        raise NotModelled(f"torch.distributions.{type(self).__name__}.expand")
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        """Return the distribution with its parameters, and those of distributions within, expanded."""
+        shape, rank = tuple(batch_shape), len(self._batch_shape)
+        new = type(self).__new__(type(self))
+        for name, value in self.__dict__.items():
+            if isinstance(value, Distribution):
+                value = value.expand(shape + tuple(value.batch_shape)[rank:])
+            elif isinstance(value, Tensor) and name != "temperature":  # one for all
+                value = value.expand(shape + tuple(value.shape)[rank:])
+            new.__dict__[name] = value
+        new.__dict__["_batch_shape"] = Size(shape)
+        return new
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:

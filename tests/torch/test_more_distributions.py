@@ -117,6 +117,19 @@ def test_a_distribution_is_torchs(expression: str, value: list[float]) -> None:
         np.testing.assert_allclose(mine, theirs, rtol=2e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("expression", "value"), [case for case in CASES if "Mixture" not in case[0]]
+)  # the values of mixtures are a batch
+def test_an_expanded_distribution_is_torchs(expression: str, value: list[float]) -> None:
+    """With one more dimension of the batch, in front."""
+    expanded = f"(lambda d: d.expand((3, *d.batch_shape)))({expression})"
+    numbers, facts = measured(torch, expanded, value)
+    ours, told_here = measured(reference_impl, expanded, value)
+    assert facts == told_here
+    for theirs, mine in zip(numbers, ours, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=2e-5, atol=1e-6)
+
+
 @pytest.mark.parametrize(("p", "q"), PAIRS)
 def test_a_divergence_is_torchs(p: str, q: str) -> None:
     """In value and gradients."""
