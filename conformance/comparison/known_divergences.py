@@ -40,17 +40,27 @@ def known_divergence(
     ``again`` runs the program on the reference once more, under whatever rules are in force then, and
     ``perturbed`` under perturbation.
     """
-    fired = {rule for seen in reference.observations for rule in seen.fired}
-    rules = [rule for rule in sorted(fired) if RULES[rule].departed_by(version)]
+    rules = _departed(reference, version)
     found = compare(reference, torch, perturbed=perturbed) if rules else None
-    for chosen in (*((rule,) for rule in rules), tuple(rules)):
-        if chosen:
-            with knocked_out(*chosen):
-                trace = again()
-            without = perturbed and partial(_without, chosen, perturbed)
-            if _explains(compare(trace, torch, perturbed=without), found, torch):
-                return KnownDivergence(chosen, trace, without)
+    left = [*dict.fromkeys([*((rule,) for rule in rules), tuple(rules)])] if rules else []
+    while left:
+        chosen = left.pop(0)
+        with knocked_out(*chosen):
+            trace = again()
+        without = perturbed and partial(_without, chosen, perturbed)
+        if _explains(compare(trace, torch, perturbed=without), found, torch):
+            return KnownDivergence(chosen, trace, without)
+        more = [rule for rule in _departed(trace, version) if rule not in rules]
+        if more and not left:  # what the rules kept from running may break others
+            rules = [*rules, *more]
+            left.append(tuple(rules))
     return None
+
+
+def _departed(trace: Trace, version: str) -> list[str]:
+    """The rules on record that this version of torch breaks, of those that fired."""
+    fired = {rule for seen in trace.observations for rule in seen.fired}
+    return [rule for rule in sorted(fired) if RULES[rule].departed_by(version)]
 
 
 def _without(rules: tuple[str, ...], perturbed: Perturbed) -> Sequence[Trace]:

@@ -173,6 +173,18 @@ a.backward(e)
 """
 
 
+BEHIND_A_DEPARTURE = """
+import torch
+
+a = torch.tensor(2.0, requires_grad=True)
+b = torch.tensor([complex(2.0, 1.0), complex(1.0, -0.5)], requires_grad=True)
+c = torch.tensor([1, 0])
+d = b.index_add(0, c, b, alpha=complex(-1.0, 1.0))
+torch.autograd.graph.register_multi_grad_hook([a, d], lambda gs: 1 / 0)
+e, = torch.autograd.grad(d, b, d)
+"""
+
+
 BESIDE_ROUNDING = """
 import torch
 
@@ -192,6 +204,12 @@ m1, = torch.autograd.grad(a1, a, a)
 def test_values_may_be_rounded_otherwise_beside_a_departure(pair: tuple[str, str]):
     """A hook of a root is not called, and tanh is not the same to the last bit."""
     assert Participants(*pair).judged(parse(BESIDE_ROUNDING), "each").found.decision is Decision.KNOWN
+
+
+def test_a_departure_that_another_keeps_from_running_is_known():
+    """A hook of a root is not called, so that the gradient is reached whose factor is not conjugated."""
+    found = Participants("reference", "torch").judged(parse(BEHIND_A_DEPARTURE), "each").found
+    assert found.decision is Decision.KNOWN
 
 
 def test_what_ends_at_a_departure_is_not_compared():
