@@ -1574,6 +1574,11 @@ c, d, e, *_ = torch.unbind(b, 0)
 a.grad_dtype = None
 d.backward()
 """,
+    "complex powers are off by as much as their logarithms are large": """
+a = torch.tensor(4.0, requires_grad=True)
+b = torch.tensor([complex(32.0, 0.0), complex(32.0, 0.0)], dtype=torch.complex128)
+c = torch.pow(a, b)
+""",
     "thirds round, and so do sums of them": """
 a = torch.tensor([[3.0, -2.0, 1.0], [7.0, 5.0, -1.0]], requires_grad=True)
 b = torch.tensor([3.0, 7.0, 1.5], requires_grad=True)
