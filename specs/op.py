@@ -81,7 +81,7 @@ class Op:
     jumps: bool = False  # value or derivative jump: no rounded operands; default: if it gives bools
     domain: str | Mapping[str, str] = "any"  # the values to draw: one name of DOMAINS, or one per operand
     avoid: tuple[str, ...] = ()  # names in AVOIDANCES
-    complex: bool | str = False  # programs call it on complex numbers; "rounds", "rounds on CUDA": inexactly
+    complex: bool | str = False  # programs call it on complex numbers; "rounds ...": inexactly
     tries: tuple[str, ...] = ()  # values, besides the usual, that branches of its formulas need
     # -- what PyTorch does in rare states
     zero: str = ""  # what it makes of a ZeroTensor: see ZERO_TENSORS

@@ -39,7 +39,7 @@ def _power(x, exponent):
     name="pow",
     node="PowBackward1",
     real=True,
-    complex=True,
+    complex="rounds by logarithm",
     tries=("zero to powers", "powers of zero", "whole"),
     domain={"x": "positive"},
     exact=False,
@@ -113,7 +113,7 @@ pow_scalar.wrt(
     exact=False,
     ulp=4,
     real=True,
-    complex=True,
+    complex="rounds by logarithm",
     tries=("a zero", "whole"),
     domain={"x": "moderate", "base": "positive"},
     grows="explodes",
@@ -137,7 +137,7 @@ rpow_number.wrt(x=_wrt_exponent_of_number)
 
 @composite(
     name="rpow",
-    complex=True,
+    complex="rounds by logarithm",
     tries=("zero to powers", "powers of zero"),
     exact=False,
     ulp=4,
@@ -152,7 +152,7 @@ def rpow_tensor(x: Tensor, base: Tensor):
 
 @composite(
     name="pow",
-    complex=True,
+    complex="rounds by logarithm",
     tries=("a zero",),
     exact=False,
     ulp=4,

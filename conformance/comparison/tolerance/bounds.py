@@ -99,10 +99,6 @@ COMPLEX_ON_CUDA_ULP = 8
 """The ULP bound of ops that round on CUDA alone: it raises complex numbers to powers by their logarithms."""
 
 
-POWERS = frozenset({"pow", "rpow", "float_power"})
-"""Ops that raise complex numbers to powers by their logarithms, and are off by more where these are large."""
-
-
 def is_exact(step: Step) -> bool:
     """Tell whether the overload that the arguments choose is exact on them, though others of its
     name round.
@@ -257,7 +253,8 @@ class RoundingBounds:
             size = max(size, 1.0 if before is None else largest_magnitude(before[_VALUE]))
         there = dtype.startswith("complex") and self._rounds_there(step)
         ulp = max(ulp, COMPLEX_ON_CUDA_ULP) if there else ulp
-        by_logarithm = there or (dtype.startswith("complex") and self._name(step) in POWERS)
+        powers = rounding_on_complex("rounds by logarithm")  # off by more where logarithms are large
+        by_logarithm = there or (dtype.startswith("complex") and self._name(step) in powers)
         if gradient or facts is not self._trace[index].facts.get(name):
             size = max(size, 1.0)  # a gradient is not seen, and what was seen later may have been written to
         unit = max(ulp, 1) * EPSILON.get(dtype, EPSILON[UNSEEN_DTYPE])
