@@ -10,14 +10,13 @@ from reference_impl.base.not_modelled import refuse_unless_default
 from reference_impl.core.tensor import Tensor
 
 _AXES = {"dim0": "axis0", "dim1": "axis1"}
-_DIMS = {own: torchs for torchs, own in _AXES.items()}
 _POSITIONS = {"indices": "sections"}
 RENAMED: dict[str, dict[str, str]] = {
     "ger": {"vec2": "other"}, "outer": {"vec2": "other"},
     "heaviside": {"values": "other"}, "heaviside_": {"values": "other"},
     "dsplit": _POSITIONS, "hsplit": _POSITIONS, "vsplit": _POSITIONS,
     "resize_as_": {"the_template": "other"},
-    "swapaxes_": _DIMS, "swapdims": _AXES,
+    "swapdims": _AXES, "swapdims_": _AXES,
     "tensor_split": _POSITIONS | {"tensor_indices_or_sections": "sections"},
 }  # fmt: skip
 """The own names of a function's arguments by those that PyTorch gives them."""

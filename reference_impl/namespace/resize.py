@@ -114,6 +114,13 @@ def _changing(view: str) -> Callable[..., Tensor]:
     return change
 
 
+def _swapping(self: Tensor, axis0: int, axis1: int) -> Tensor:
+    """Swap two dimensions in place. NB: in inference mode PyTorch takes it for a write to the elements."""
+    if STATE.inference and isinstance(self, ZeroTensor):
+        refuse_by("write/zeros-without-memory")
+    return self.transpose_(axis0, axis1)
+
+
 def _rows(size: tuple[int, ...]) -> tuple[int, ...]:
     """The row-major strides of a shape."""
     return tuple(prod(max(n, 1) for n in size[at + 1 :]) for at in range(len(size)))
@@ -250,7 +257,7 @@ METHODS: dict[str, Any] = {
     "resize_as_": resize_as_,
     "set_": set_,
     **{f"{name}_": _changing(name) for name, ops in load().items() if ops[0].node_in_place},
-    "swapaxes_": _changing("transpose"),
-    "swapdims_": _changing("transpose"),
+    "swapaxes_": _swapping,
+    "swapdims_": _swapping,
 }
 """Methods by name."""

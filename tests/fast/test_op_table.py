@@ -50,7 +50,6 @@ INNOCENT = {
         "the ops behind operators",
     ),
     "reference_impl/namespace/rarer_names.py": (EVERY, "ops under their names for copies and for writes"),
-    "reference_impl/namespace/resize.py": ("transpose", "other names for an op"),
     "reference_impl/namespace/spectra.py": (
         "_circular _reflected1d _replicated1d",
         "the ops behind the words for ways to pad",

@@ -1574,6 +1574,18 @@ c, d, e, *_ = torch.unbind(b, 0)
 a.grad_dtype = None
 d.backward()
 """,
+    "swapping dimensions of zeros in inference mode is a write": """
+a = torch.tensor([[2.0, 1.0]], requires_grad=True)
+b = torch.abs(a)
+c, = torch.autograd.grad(b, a, a, create_graph=True)
+d, = torch.autograd.grad(c, a, a)
+with torch.inference_mode():
+    try:
+        d.swapdims_(0, 1)
+    except Exception as error:
+        print(error)
+d.swapaxes_(0, 1)
+""",
     "complex powers are off by as much as their logarithms are large": """
 a = torch.tensor(4.0, requires_grad=True)
 b = torch.tensor([complex(32.0, 0.0), complex(32.0, 0.0)], dtype=torch.complex128)
