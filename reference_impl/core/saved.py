@@ -25,7 +25,7 @@ from specs.active_rules import user_code
 
 def standing_in(tensor: Tensor) -> Tensor:
     """Mark a tensor in place of one that PyTorch is not given: hooks on what is saved do not see it."""
-    tensor.__dict__["stands_in"] = True
+    tensor.__dict__["_stands_in"] = True
     return tensor
 
 
@@ -50,7 +50,7 @@ class SavedVariable:
         # NB: PyTorch frees the memory; here the snapshot merely may not be used any more.
         self.freed = False
         self.hooks: SavedVariableHooks | None = None
-        if not STATE.saved_tensors_hooks or "stands_in" in tensor.__dict__:
+        if not STATE.saved_tensors_hooks or "_stands_in" in tensor.__dict__:
             return
         if by("saved_hooks/pack-and-unpack"):
             pack, unpack = STATE.saved_tensors_hooks[-1 if by("saved_hooks/innermost-alone") else 0]

@@ -25,24 +25,30 @@ def assert_close(
     atol: float | None = None,
     equal_nan: bool = False,
     check_dtype: bool = True,
+    check_device: bool = True,
+    check_layout: bool = True,
+    check_stride: bool = False,
+    allow_subclasses: bool = True,
     msg: Any = None,
-    **_: bool,
 ) -> None:
     """Raise AssertionError unless shapes, dtypes and elements match within tolerances.
 
     The default tolerances are PyTorch's for the dtype. Sequences and mappings are compared item by item.
-    ``msg`` replaces what the error says, or makes it of that. NB: devices and layouts are not checked,
-    whatever ``check_device`` and its like say.
+    ``msg`` replaces what the error says, or makes it of that. NB: all tensors have one layout, and none is
+    of a subclass, so that ``check_layout`` and ``allow_subclasses`` decide nothing.
     """
+    checked = {"device": check_device, "dtype": check_dtype, "stride()": check_stride}
     try:
-        _compare(actual, expected, (rtol, atol, equal_nan, check_dtype))
+        _compare(actual, expected, (rtol, atol, equal_nan), ["shape", *filter(checked.get, checked)])
     except AssertionError as error:
         if msg is None:
             raise
         raise AssertionError(msg(str(error)) if callable(msg) else msg) from None
 
 
-def _compare(actual: Any, expected: Any, how: tuple[Any, ...], place: str = "") -> None:
+def _compare(
+    actual: Any, expected: Any, how: tuple[Any, ...], attributes: list[str], place: str = ""
+) -> None:
     where = f"\n\nThe failure occurred for item {place}" if place else ""
     for kind, keys in ((Mapping, list), ((list, tuple), lambda items: range(len(items)))):
         if isinstance(actual, kind) and isinstance(expected, kind):
@@ -51,12 +57,15 @@ def _compare(actual: Any, expected: Any, how: tuple[Any, ...], place: str = "") 
                     f"The length of the sequences mismatch: {len(actual)} != {len(expected)}{where}"
                 )
             for key in keys(actual):
-                _compare(actual[key], expected[key], how, f"{place}[{key!r}]")
+                _compare(actual[key], expected[key], how, attributes, f"{place}[{key!r}]")
             return
-    rtol, atol, equal_nan, check_dtype = how
+    rtol, atol, equal_nan = how
     a, b = (array_of(x) if isinstance(x, Tensor) else np.asarray(x) for x in (actual, expected))
-    for attribute in ("shape", "dtype") if check_dtype else ("shape",):
-        mine, theirs = (getattr(x, attribute, getattr(y, attribute)) for x, y in ((actual, a), (expected, b)))
+    for attribute in attributes if isinstance(actual, Tensor) and isinstance(expected, Tensor) else ():
+        name, is_method, _ = attribute.partition("()")
+        mine, theirs = getattr(actual, name), getattr(expected, name)
+        if is_method:
+            mine, theirs = mine(), theirs()
         if mine != theirs:
             raise AssertionError(
                 f"The values for attribute '{attribute}' do not match: {mine} != {theirs}.{where}"
